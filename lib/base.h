@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * First include of every .c file: feature macros come from the build
+ * (-D_GNU_SOURCE), system headers that nearly every file needs, attributes.
+ */
+#ifndef KM_BASE_H
+#define KM_BASE_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define PRINTF(a, b) __attribute__((format(printf, a, b)))
+#define NORETURN     __attribute__((noreturn))
+#define MUST_USE     __attribute__((warn_unused_result))
+#define UNUSED       __attribute__((unused))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b)    ((a) < (b) ? (a) : (b))
+#define MAX(a, b)    ((a) > (b) ? (a) : (b))
+
+/* Version of the programs; part of every stream's header. */
+#define KM_VERSION "0.1.0"
+
+/* Borrowed bytes: never freed through this; may contain NUL. */
+struct span {
+    const char *p;
+    size_t n;
+};
+
+#define SPAN_LIT(s) ((struct span){"" s, sizeof(s) - 1})
+
+static inline struct span span_str(const char *s)
+{
+    return (struct span){s, s ? strlen(s) : 0};
+}
+
+static inline bool span_eq(struct span a, struct span b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool span_is(struct span a, const char *lit)
+{
+    return span_eq(a, span_str(lit));
+}
+
+static inline bool span_starts(struct span a, const char *lit)
+{
+    size_t n = strlen(lit);
+    return a.n >= n && memcmp(a.p, lit, n) == 0;
+}
+
+static inline bool span_ends(struct span a, const char *lit)
+{
+    size_t n = strlen(lit);
+    return a.n >= n && memcmp(a.p + a.n - n, lit, n) == 0;
+}
+
+#include "banned.h"
+
+#endif
