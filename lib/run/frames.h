@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames between a C program and a runner: one msgpack map per message on a
+ * SOCK_SEQPACKET socket, at most FRAME_MAX bytes and FRAME_FDS descriptors.
+ * The other side is hostile: what comes in is checked by val_unpack, and the
+ * sender's pid is the kernel's word (SCM_CREDENTIALS), not the sender's.
+ *
+ * Requests carry `op`; every request gets exactly one reply, {ok: true, ...} or
+ * {ok: false, where, class, message, line}: `where` is load, construct,
+ * forward or protocol, `class` the exception's class, `line` the line in the
+ * source or 0. Text is cut by the runner, and again by the reader. Ops of the
+ * evaluator's runners (runner.py and km-runner-c):
+ *
+ *  load      {role: "reference" | "candidate", class: "Model", init: [...],
+ *             seed, threads} + fd of the source (or of the shared object)
+ *            -> {state: [{name, shape, dtype, param: bool}]}: parameters and
+ *            buffers in order of the state dict
+ *  arena     {arena: n, size} + fd          maps it shared
+ *  state_get {arena, at: [offset...]}       writes the state there (in order)
+ *  state_set {arena, items: [{name, offset, shape, dtype}]}  copies in place
+ *            what matches by name and shape -> {missing: [...], unused: n}
+ *  mode      {train: bool}
+ *  cast      {dtype: "float64"}             reference only
+ *  bind      {arena, args: skeleton, ins: [{shape, dtype}], in_off: [[..]..],
+ *             outs: [{shape, dtype}], out_off: [[..]..]}
+ *            slots 0..K-1: one list of offsets each. skeleton mirrors
+ *            task.inputs: {t: index} a tensor, {v: value}, {l: [...]}
+ *  run       {first, n, nonce, chain: nil | [in, element, out, element]}
+ *            forward of slots first .. first+n-1 in order, each output copied
+ *            to its place unless it lies there; with chain, that element of
+ *            output i goes into that element of input i+1
+ *            -> {nonce, outs: [{shape, dtype}]}, shapes of the last forward
+ *  bye       {}                             leaves
+ *
+ * The first message is the runner's own: {op: "hello", kind: "torch" | "c",
+ * versions: {...}}, sent before any foreign code is loaded.
+ */
+#ifndef KM_RUN_FRAMES_H
+#define KM_RUN_FRAMES_H
+
+#include "val.h"
+
+#define FRAME_MAX (60 * 1024)
+#define FRAME_FDS 8
+
+/* Send MSG with N descriptors (kept open here). -1: ERR_CRASH when the peer
+ * is gone, ERR_TIMEOUT, ERR_TOO_LARGE. DEADLINE is absolute, CLOCK_MONOTONIC
+ * seconds as now_s(); 0 = none. */
+int frame_send(int sock, const struct val *msg, const int *fds, size_t n,
+               double deadline, struct err *e) MUST_USE;
+/* Receive one frame into A. Descriptors that came along go to FDS (at most
+ * *N_FDS, rest closed; both may be NULL: all closed). PID (may be NULL) is
+ * the sender's in our pid namespace when SO_PASSCRED is set. AT (may be NULL)
+ * is now_s() right after the kernel gave the message. -1: ERR_CRASH at end of
+ * stream, ERR_TIMEOUT, ERR_PROTOCOL for anything unacceptable. */
+int frame_recv(int sock, struct arena *a, struct val **out, int *fds,
+               size_t *n_fds, pid_t *pid, double *at, double deadline,
+               struct err *e) MUST_USE;
+/* frame_send then frame_recv; a reply {ok: false} is 0 too: look at `ok`. */
+int frame_call(int sock, struct arena *a, const struct val *msg,
+               const int *fds, size_t n, double deadline, struct val **reply,
+               struct err *e) MUST_USE;
+
+#endif

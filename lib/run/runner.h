@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runners: sandboxed processes that hold foreign code. A torch runner is a
+ * fork of the zygote (a Python that has imported torch, single-threaded, and
+ * runs nothing foreign itself); a native one is an executable.
+ */
+#ifndef KM_RUN_RUNNER_H
+#define KM_RUN_RUNNER_H
+
+#include "err.h"
+#include "run/jail.h"
+#include "val.h"
+
+struct zygote;
+
+struct zygote_conf {
+    const char *python; /* NULL: KM_PYTHON, then the cache's python */
+    int require;        /* enum jail_level for its runners */
+};
+
+/* Start Python, import torch, wait until ready (60 s). ERR_UNAVAILABLE with a
+ * hint when there is no torch. */
+int zygote_start(struct zygote **out, const struct zygote_conf *c,
+                 struct err *e) MUST_USE;
+/* {python, torch, triton, numpy, level}; valid while Z lives. */
+const struct val *zygote_about(const struct zygote *z);
+void zygote_stop(struct zygote *z);
+
+struct runner {
+    int sock;       /* frames; SO_PASSCRED is set */
+    int ctl;        /* the init's control socket */
+    pid_t init;     /* as seen here */
+    pid_t pid;      /* of the runner itself, from the hello's credentials */
+    int level;      /* enum jail_level reached */
+};
+
+struct runner_conf {
+    const char *role;   /* "evaluate" or "probe": which Python main it enters */
+    int cpu;            /* core to pin to, -1 none */
+    int64_t memory;     /* bytes beyond the zygote's own, 0 = none */
+    int64_t cpu_s;
+    double start_s;     /* seconds until hello */
+};
+
+int zygote_fork(struct zygote *z, const struct runner_conf *c,
+                struct runner *out, struct err *e) MUST_USE;
+/* Start the executable open at EXE_FD with ARGV in the jail; the frame socket
+ * is its descriptor 3. */
+int runner_exec(int exe_fd, const char *const *argv,
+                const struct runner_conf *c, int require, struct runner *out,
+                struct err *e) MUST_USE;
+
+/* Freeze and thaw, answered by the init; -1 ERR_CRASH when it is gone. */
+int runner_freeze(struct runner *r, struct err *e) MUST_USE;
+int runner_thaw(struct runner *r, struct err *e) MUST_USE;
+/* Kill and reap what can be reaped, close the sockets; idempotent. */
+void runner_kill(struct runner *r);
+/* After ERR_CRASH: how it ended, as text for people and a code (ERR_MEMORY
+ * for SIGKILL by the kernel or a failed allocation limit, ERR_TIMEOUT for
+ * SIGXCPU, else ERR_CRASH). */
+enum err_code runner_end(struct runner *r, char *text, size_t cap);
+
+/* Run a compiler in a builder jail: ARGV, SOURCE as the file "candidate.EXT" in
+ * its private folder, headers of N_FILES extra files beside it; on success the
+ * bytes of OUTPUT (a file there) are appended to OUT; messages to LOG.
+ * -1: ERR_TIMEOUT, ERR_CRASH, ERR_MEMORY, ERR_SANDBOX, or ERR_PARSE when the
+ * compiler itself said no. */
+struct build_file {
+    const char *name;
+    struct span text;
+};
+int build_run(const char *const *argv, const struct build_file *files,
+              size_t n_files, const char *output, double wall_s, int require,
+              struct buf *out, struct buf *log, struct err *e) MUST_USE;
+
+#endif
