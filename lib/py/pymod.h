@@ -201,9 +201,8 @@ const struct pydef *pymod_method(const struct pymod *m, const struct pydef *cls,
  * range. A name that a module-level statement both reads and binds is listed.
  */
 struct pyreads {
-    ARRAY(struct pyread) v_;
-    const struct pyread *v;
-    size_t n;
+    struct pyread *v;
+    size_t n, cap;
 };
 void pymod_reads(const struct pymod *m, uint32_t start, uint32_t end,
                  struct pyreads *out);
