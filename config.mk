@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# What this machine has. Every variable can be given on the command line.
+# HAVE lists the names that module.mk files may use in NAME_PKGS.
+
+PKG_CONFIG ?= pkg-config
+CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda))
+KM_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kernelmill
+
+# libkm.a needs these, and so does every program.
+CORE_PKGS := msgpack libzstd jansson sqlite3 libxxhash libcrypto
+ALL_PKGS := $(CORE_PKGS) check libgit2 libseccomp tree-sitter
+
+# msgpack's name differs: Debian 12 says msgpack, newer systems msgpack-c.
+FOUND := $(shell for p in $(ALL_PKGS) msgpack-c; do \
+	$(PKG_CONFIG) --exists $$p && echo $$p; done)
+PC_msgpack := $(firstword $(filter msgpack msgpack-c,$(FOUND)))
+HAVE := $(filter-out msgpack-c,$(FOUND)) $(if $(PC_msgpack),msgpack)
+pc = $(or $(PC_$1),$1)
+pcs = $(foreach p,$(sort $1),$(call pc,$p))
+PKG_CFLAGS := $(if $(HAVE),$(shell $(PKG_CONFIG) --cflags $(call pcs,$(HAVE))))
+
+# Python grammar: parser.c, scanner.c and the headers they include, laid out
+# by pipelines/setup.sh in a folder named by the digest of the package.
+GRAMMAR_SHA := 354bfa0a
+GRAMMAR ?= $(patsubst %/parser.c,%,$(firstword $(wildcard \
+	.deps/grammar-$(GRAMMAR_SHA)/parser.c \
+	$(KM_CACHE)/grammar-$(GRAMMAR_SHA)/parser.c)))
+ifneq ($(GRAMMAR),)
+HAVE += grammar
+endif
