@@ -1,16 +1,105 @@
 # SPDX-License-Identifier: MIT
 # Targets that test and measure; included by the Makefile.
+#:
+#: make check         all tests (SAN=1: under ASan and UBSan); the parts are
+#:                    check-unit -cli -fuzz -headers -helpman, lint
+#: make check-cli CASES='km-cat ...'   only these; UPDATE=1, WRAP=CMD
+#: make check-gpu     what needs a GPU; skipped where there is none
+#: make fuzz-NAME     fuzz tests/fuzz/fuzz_NAME.c for FUZZ_SECONDS=20 (clang)
+#: make bench         throughput figures
+#: make lint format format-check
 
-SUITES := $(patsubst tests/unit/test_%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
+RUN_ENV := BUILD='$(abspath $(BUILD))' \
+	ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0 \
+	UBSAN_OPTIONS=print_stacktrace=1
+CASES ?=
+FUZZ_SECONDS ?= 20
+
+# ---- unit tests ----
+
+SUITES := $(patsubst tests/unit/test_%.c,%,\
+	$(sort $(wildcard tests/unit/test_*.c)))
 SUITES_H := $(BUILD)/gen/suites.def
 UNIT_BIN := $(BUILD)/test/unit
-unit-tests_ARCHIVES := run py
-unit-tests_PKGS := check $(UNIT_PKGS)
+unit_ARCHIVES := run py
+unit_PKGS := check $(UNIT_PKGS)
+UNIT_OBJS := $(call objs,obj,$(sort $(UNIT_SRCS)))
 
 $(shell for s in $(SUITES); do echo "SUITE($$s)"; done > $(SUITES_H).new; \
 	cmp -s $(SUITES_H).new $(SUITES_H) && rm $(SUITES_H).new || \
 	mv $(SUITES_H).new $(SUITES_H))
 $(call objs,obj,tests/unit/main.c): $(SUITES_H)
 $(eval $(call link_rule,$(UNIT_BIN),$(call objs,obj,tests/unit/main.c \
-	$(SUITES:%=tests/unit/test_%.c) $(sort $(UNIT_SRCS))),run py,$(call \
-	needs,unit-tests),obj))
+	$(SUITES:%=tests/unit/test_%.c)) $(UNIT_OBJS),run py,$(call \
+	needs,unit),obj))
+
+# ---- fuzz targets: replayed by driver.c, or run by libFuzzer (FUZZ=1) ----
+
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,\
+	$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_BINS := $(FUZZERS:%=$(BUILD)/fuzz/%)
+FUZZ_MAIN := $(if $(filter 1,$(FUZZ)),,$(call objs,obj,tests/fuzz/driver.c))
+$(foreach f,$(FUZZERS),$(eval $(call link_rule,$(BUILD)/fuzz/$f,$(call \
+	objs,obj,tests/fuzz/fuzz_$f.c) $(FUZZ_MAIN) $(UNIT_OBJS),run py,$(call \
+	needs,unit),obj,$(if $(filter 1,$(FUZZ)),-fsanitize=fuzzer))))
+
+FUZZ_BUILD := $(if $(filter build/%,$(BUILD)),build/fuzz,$(BUILD)-fuzz)
+fuzz-%:
+	$(MAKE) FUZZ=1 BUILD=$(FUZZ_BUILD) $(FUZZ_BUILD)/fuzz/$*
+	@mkdir -p $(FUZZ_BUILD)/corpus/$*
+	$(FUZZ_BUILD)/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+		-artifact_prefix=$(FUZZ_BUILD)/ $(FUZZ_BUILD)/corpus/$* \
+		tests/fuzz/corpus/$*
+
+# ---- parts of the check; each closes with 'NAME: N passed, N failed' ----
+
+HEADERS := $(sort $(wildcard *.h */*.h */*/*.h))
+PARTS := unit cli fuzz $(if $(SANITIZE),,headers helpman lint)
+TEST_BINS := $(BUILD)/lib/failio.so $(UNIT_BIN) $(FUZZ_BINS)
+
+.PHONY: check check-unit check-cli check-fuzz check-headers check-helpman \
+	check-gpu bench lint format format-check
+check: all $(TEST_BINS)
+	@rm -rf $(BUILD)/results
+	@for part in $(PARTS:%=check-%); do tests/part.sh $(BUILD)/results \
+		$$part $(MAKE) --no-print-directory $$part; done
+	@tests/part.sh $(BUILD)/results --total
+
+check-unit: $(UNIT_BIN)
+	@$(RUN_ENV) $<
+
+check-cli: all $(BUILD)/lib/failio.so
+	@$(RUN_ENV) tests/cli/run.sh $(CASES)
+
+check-gpu: all
+	@$(RUN_ENV) SUITE=gpu tests/cli/run.sh $(CASES)
+
+check-fuzz: $(FUZZ_BINS)
+	@p=0 f=0; for n in $(FUZZERS); do echo "fuzz $$n"; \
+	if $(RUN_ENV) $(BUILD)/fuzz/$$n tests/fuzz/corpus/$$n; then \
+	p=$$((p + 1)); else f=$$((f + 1)); fi; done; \
+	echo "fuzz: $$p passed, $$f failed"; [ $$f = 0 ]
+
+# Every header compiles alone.
+check-headers:
+	@p=0 f=0; for h in $(HEADERS); do \
+	if echo "#include \"$$h\"" | $(CC) $(KM_CPPFLAGS) $(CPPFLAGS) \
+	$(KM_CFLAGS) -Werror -fsyntax-only -x c -; then p=$$((p + 1)); \
+	else f=$$((f + 1)); fi; done; \
+	echo "headers: $$p passed, $$f failed"; [ $$f = 0 ]
+
+check-helpman: all
+	@$(RUN_ENV) tests/helpman.sh
+
+check-lint lint:
+	@tests/lint.sh
+
+bench: all
+	@for script in $(sort $(wildcard tests/bench/*.sh)); do \
+	$(RUN_ENV) bash $$script || exit 1; done
+
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+format:
+	clang-format -i $(C_FILES)
+format-check:
+	clang-format --dry-run -Werror $(C_FILES)
