@@ -17,7 +17,10 @@ struct buf {
 };
 
 extern char buf_empty[1];
-#define BUF_INIT(maximum) {buf_empty, 0, 0, (maximum), false}
+#define BUF_INIT(maximum)                                                      \
+    {                                                                          \
+        buf_empty, 0, 0, (maximum), false                                      \
+    }
 
 void buf_init(struct buf *b, size_t max);
 int buf_add(struct buf *b, const void *p, size_t n);
@@ -28,9 +31,9 @@ int buf_printf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 /* Make room for N more bytes and return where they go (NULL: over max);
  * the caller then adds what it wrote to b->n and sets the NUL by buf_set. */
 char *buf_reserve(struct buf *b, size_t n);
-void buf_setlen(struct buf *b, size_t n); /* n <= reserved; writes the NUL */
-void buf_clear(struct buf *b);            /* keeps the memory */
-void buf_release(struct buf *b);          /* back to empty, same max */
+void buf_setlen(struct buf *b, size_t n);   /* n <= reserved; writes the NUL */
+void buf_clear(struct buf *b);              /* keeps the memory */
+void buf_release(struct buf *b);            /* back to empty, same max */
 char *buf_detach(struct buf *b, size_t *n); /* caller frees */
 static inline struct span buf_span(const struct buf *b)
 {

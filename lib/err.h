@@ -14,9 +14,9 @@
 /* Levels returned by functions that work on a stream of records. */
 enum {
     KM_OK = 0,
-    KM_END = 1,          /* clean end of input */
-    KM_RECORD = -1,      /* this record failed; the stream can go on */
-    KM_DEAD = -2         /* the stream or device is dead */
+    KM_END = 1,     /* clean end of input */
+    KM_RECORD = -1, /* this record failed; the stream can go on */
+    KM_DEAD = -2    /* the stream or device is dead */
 };
 
 /* The closed list of codes (errcodes.def). They are on the wire as the
@@ -30,8 +30,8 @@ enum err_code {
 
 struct err {
     enum err_code code;
-    int sys;          /* errno, or 0 */
-    char hint[160];   /* what to do next, or "" */
+    int sys;        /* errno, or 0 */
+    char hint[160]; /* what to do next, or "" */
     char msg[480];
 };
 

@@ -21,7 +21,10 @@ struct map {
     struct arena keys;
 };
 
-#define MAP_INIT {NULL, 0, 0, NULL, 0, ARENA_INIT}
+#define MAP_INIT                                                               \
+    {                                                                          \
+        NULL, 0, 0, NULL, 0, ARENA_INIT                                        \
+    }
 
 /* NULL when absent. */
 void *map_get(const struct map *m, struct span key);

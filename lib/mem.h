@@ -22,7 +22,10 @@ struct arena {
     size_t total; /* bytes in all blocks */
 };
 
-#define ARENA_INIT {NULL, 0}
+#define ARENA_INIT                                                             \
+    {                                                                          \
+        NULL, 0                                                                \
+    }
 
 /* All results are aligned for any type, valid until arena_reset/_release. */
 void *arena_alloc(struct arena *a, size_t n);
@@ -31,7 +34,7 @@ void *arena_array(struct arena *a, size_t count, size_t size); /* zeroed */
 char *arena_strdup(struct arena *a, struct span s); /* NUL-terminated */
 struct span arena_span(struct arena *a, struct span s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
-void arena_reset(struct arena *a);   /* keeps one block for the next turn */
+void arena_reset(struct arena *a); /* keeps one block for the next turn */
 void arena_release(struct arena *a);
 
 #endif

@@ -37,11 +37,11 @@ struct opt {
 };
 
 struct opt_spec {
-    const char *program; /* "km-clean" or "km-trajectories import" */
-    const char *synopsis; /* after the program's name */
-    const char *about;    /* one or more lines */
+    const char *program;         /* "km-clean" or "km-trajectories import" */
+    const char *synopsis;        /* after the program's name */
+    const char *about;           /* one or more lines */
     const struct opt *tables[4]; /* each ends with name == NULL; NULL-ended */
-    const char *epilogue; /* examples, may be NULL */
+    const char *epilogue;        /* examples, may be NULL */
 };
 
 /* Parse; --help prints to stdout and exits 0, --version likewise; wrong use

@@ -13,21 +13,20 @@
 struct pool_ops {
     /* In the worker: turn ITEM into OUT. 0, or -1 with E. Called for one item
      * after another; WORKER_STATE is what `start` returned. */
-    int (*work)(void *state, struct span item, struct buf *out,
-                struct err *e);
+    int (*work)(void *state, struct span item, struct buf *out, struct err *e);
     /* In the worker, once, before the first item; may be NULL. */
     void *(*start)(void *payload);
     /* In the parent, in input order. STATUS 0 = OUT is valid; -1 = E says
      * what happened (CRASH, TIMEOUT, MEMORY or the worker's own error); ITEM is
      * the input. Returns 0, or -1 to stop the pool. */
-    int (*result)(void *payload, struct span item, int status,
-                  struct span out, struct err *e);
+    int (*result)(void *payload, struct span item, int status, struct span out,
+                  struct err *e);
     void *payload;
-    int jobs;           /* 1 .. 256 */
-    double cpu_s;       /* CPU seconds an item may take (0 = no limit); wall
-                           limit is ten times that */
-    int64_t memory;     /* RLIMIT_AS of a worker, 0 = none */
-    size_t max_item;    /* bytes of an item or a result */
+    int jobs;        /* 1 .. 256 */
+    double cpu_s;    /* CPU seconds an item may take (0 = no limit); wall
+                        limit is ten times that */
+    int64_t memory;  /* RLIMIT_AS of a worker, 0 = none */
+    size_t max_item; /* bytes of an item or a result */
 };
 
 struct pool;

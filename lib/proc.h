@@ -8,10 +8,10 @@
 #include "err.h"
 
 struct proc_limits {
-    double wall_s;      /* 0 = none: then SIGKILL for the whole group */
-    double cpu_s;       /* RLIMIT_CPU, rounded up; 0 = none */
-    int64_t memory;     /* RLIMIT_AS bytes; 0 = none */
-    int64_t file_size;  /* RLIMIT_FSIZE bytes; 0 = none */
+    double wall_s;     /* 0 = none: then SIGKILL for the whole group */
+    double cpu_s;      /* RLIMIT_CPU, rounded up; 0 = none */
+    int64_t memory;    /* RLIMIT_AS bytes; 0 = none */
+    int64_t file_size; /* RLIMIT_FSIZE bytes; 0 = none */
 };
 
 struct proc_fd {
@@ -27,8 +27,8 @@ enum proc_end { PROC_EXIT, PROC_SIGNAL, PROC_TIMEOUT };
 
 struct proc_result {
     enum proc_end end;
-    int code;      /* exit status or signal */
-    double cpu_s;  /* user + system */
+    int code;        /* exit status or signal */
+    double cpu_s;    /* user + system */
     int64_t max_rss; /* bytes */
 };
 
@@ -36,10 +36,9 @@ struct proc_result {
  * descriptors of FDS (0, 1, 2 not named are /dev/null), signals reset, dies
  * with the parent. ENVP NULL = a fixed small environment: PATH, HOME, TMPDIR,
  * LANG=C.UTF-8, TZ=UTC, PYTHONHASHSEED=0, KM_*. */
-int proc_spawn(struct proc *p, const char *const *argv,
-               const char *const *envp, const struct proc_fd *fds,
-               size_t n_fds, const struct proc_limits *lim, struct err *e)
-    MUST_USE;
+int proc_spawn(struct proc *p, const char *const *argv, const char *const *envp,
+               const struct proc_fd *fds, size_t n_fds,
+               const struct proc_limits *lim, struct err *e) MUST_USE;
 /* Wait up to WALL_S (0 = for ever); past that kill the group: PROC_TIMEOUT. */
 int proc_wait(struct proc *p, double wall_s, struct proc_result *r,
               struct err *e) MUST_USE;

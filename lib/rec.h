@@ -33,8 +33,8 @@ struct rec_reader *rec_reader_new(int fd, const char *name, bool bare);
 int rec_read(struct rec_reader *r, struct arena *a, struct val **out,
              struct err *e) MUST_USE;
 /* The header, or NULL (bare); valid until free. Reads it when need be. */
-int rec_header(struct rec_reader *r, const struct val **out, struct err *e)
-    MUST_USE;
+int rec_header(struct rec_reader *r, const struct val **out,
+               struct err *e) MUST_USE;
 enum rec_format rec_format(const struct rec_reader *r);
 uint64_t rec_number(const struct rec_reader *r); /* records returned so far */
 void rec_reader_free(struct rec_reader *r);
@@ -48,11 +48,11 @@ int rec_write_header(struct rec_writer *w, const char *program,
                      const struct val *options, const struct val *upstream,
                      struct err *e) MUST_USE;
 /* A record must have kind, id, state and why (rec_seal sets them). */
-int rec_write(struct rec_writer *w, const struct val *rec, struct err *e)
-    MUST_USE;
+int rec_write(struct rec_writer *w, const struct val *rec,
+              struct err *e) MUST_USE;
 /* A record that is packed already, as read or made by a worker. */
-int rec_write_packed(struct rec_writer *w, struct span packed, struct err *e)
-    MUST_USE;
+int rec_write_packed(struct rec_writer *w, struct span packed,
+                     struct err *e) MUST_USE;
 int rec_flush(struct rec_writer *w, struct err *e) MUST_USE;
 int rec_write_end(struct rec_writer *w, struct err *e) MUST_USE;
 void rec_writer_free(struct rec_writer *w);

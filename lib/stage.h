@@ -18,9 +18,9 @@
 struct emit; /* where results go */
 
 struct stage_env {
-    int argc;           /* operands */
+    int argc; /* operands */
     char **argv;
-    int jobs;           /* --jobs, default number of online CPUs */
+    int jobs; /* --jobs, default number of online CPUs */
     bool strict, bare, quiet;
     const struct val *upstream; /* header of the input, NULL for a source */
 };
@@ -31,7 +31,7 @@ struct stage {
     /* Kinds it consumes, NULL-ended; others pass through at once when
      * `holds` is false. NULL list = a source: no input is read. */
     const char *const *accepts;
-    bool operands;        /* file operands allowed */
+    bool operands; /* file operands allowed */
     /* Passes other kinds to process() too, which emits them itself where it
      * must keep their order with what it holds. */
     bool holds;

@@ -14,8 +14,15 @@
 
 #define VAL_DEPTH 16
 
-enum val_type { VAL_NIL, VAL_BOOL, VAL_INT, VAL_FLOAT, VAL_STR, VAL_LIST,
-                VAL_MAP };
+enum val_type {
+    VAL_NIL,
+    VAL_BOOL,
+    VAL_INT,
+    VAL_FLOAT,
+    VAL_STR,
+    VAL_LIST,
+    VAL_MAP
+};
 
 struct val {
     enum val_type type;
@@ -41,9 +48,9 @@ struct val *val_bool(struct arena *a, bool b);
 struct val *val_int(struct arena *a, int64_t i);
 /* Not finite becomes nil: no NaN or infinity is ever in a record. */
 struct val *val_float(struct arena *a, double f);
-struct val *val_str(struct arena *a, struct span s);   /* copies S */
-struct val *val_strz(struct arena *a, const char *s);  /* copies; NULL = nil */
-struct val *val_text(struct arena *a, struct span s);  /* copies, repairs */
+struct val *val_str(struct arena *a, struct span s);  /* copies S */
+struct val *val_strz(struct arena *a, const char *s); /* copies; NULL = nil */
+struct val *val_text(struct arena *a, struct span s); /* copies, repairs */
 struct val *val_strf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 struct val *val_list(struct arena *a);
 struct val *val_map(struct arena *a);
@@ -91,7 +98,7 @@ int val_json(struct buf *out, const struct val *v) MUST_USE;
  * lone surrogates are accepted only with VAL_JSON_LENIENT (nil, U+FFFD);
  * then integers beyond int64 become text. */
 enum { VAL_JSON_STRICT = 0, VAL_JSON_LENIENT = 1 };
-int val_parse_json(struct arena *a, struct span in, int flags,
-                   struct val **out, struct err *e) MUST_USE;
+int val_parse_json(struct arena *a, struct span in, int flags, struct val **out,
+                   struct err *e) MUST_USE;
 
 #endif

@@ -24,8 +24,8 @@ struct zsink;
  * where zsink_boundary was called (0 = one frame). One thread, checksum on,
  * so equal input gives equal bytes. */
 struct zsink *zsink_new(int fd, const char *name, int level, size_t frame);
-int zsink_write(struct zsink *s, const void *p, size_t n, struct err *e)
-    MUST_USE;
+int zsink_write(struct zsink *s, const void *p, size_t n,
+                struct err *e) MUST_USE;
 int zsink_boundary(struct zsink *s, struct err *e) MUST_USE;
 int zsink_flush(struct zsink *s, struct err *e) MUST_USE;
 int zsink_finish(struct zsink *s, struct err *e) MUST_USE;
