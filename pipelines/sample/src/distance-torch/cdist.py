@@ -1,0 +1,7 @@
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def forward(self, x, y):
+        return torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
