@@ -15,7 +15,11 @@ struct jsonl {
     struct span run; /* of lines that name none */
     struct arena arena;
     uint64_t line, offset; /* of the present line */
+    uint64_t good, bad;    /* lines so far */
 };
+
+/* So many lines without one program among them: the file is none of ours. */
+#define MAX_BAD 20
 
 static void broken(struct jsonl *j, const struct err *e)
 {
@@ -147,15 +151,19 @@ static void end_line(struct jsonl *j, struct buf *line, bool too_long)
         err_set(&e, ERR_TOO_LARGE, "a line of more than %u MiB",
                 IMPORT_MAX_PROGRAM >> 20);
         broken(j, &e);
+        j->bad++;
     } else if (s.n > 0 && read_line(j, s, &e) != 0) {
         broken(j, &e);
+        j->bad++;
+    } else if (s.n > 0) {
+        j->good++;
     }
 }
 
 int import_jsonl(struct lineage *l, const char *path, struct span run,
                  struct err *e)
 {
-    struct jsonl j = {l, run, ARENA_INIT, 0, 0};
+    struct jsonl j = {.l = l, .run = run, .arena = ARENA_INIT};
     struct buf line = BUF_INIT(IMPORT_MAX_PROGRAM);
     bool too_long = false, any = false;
     char *chunk = xmalloc(1 << 16);
@@ -182,6 +190,15 @@ int import_jsonl(struct lineage *l, const char *path, struct span run,
             j.offset = zsource_offset(src) - (uint64_t)(end - p);
             buf_clear(&line);
             too_long = any = false;
+            if (j.good == 0 && j.bad == MAX_BAD)
+                break;
+        }
+        if (j.good == 0 && j.bad == MAX_BAD) {
+            n = err_set(e, ERR_BROKEN_INPUT,
+                        "no program in the first %d lines, the rest is not "
+                        "read",
+                        MAX_BAD);
+            break;
         }
     }
     if (n == 0 && any)

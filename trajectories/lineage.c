@@ -7,6 +7,9 @@
 #include "trajectories/lineage.h"
 #include "trajectories/replay.h"
 
+/* Messages about broken input of one run; all of it is in the records. */
+#define MAX_WARNINGS 5
+
 int lineage_open(struct lineage *l, struct err *e)
 {
     memset(l, 0, sizeof(*l));
@@ -107,7 +110,8 @@ int lineage_put(struct lineage *l, const struct val *rec, bool migrant,
 void lineage_broken(struct lineage *l, struct span run, struct span program,
                     enum err_code code, const char *note)
 {
-    log_warning("%s", note);
+    if (l->warned++ < MAX_WARNINGS)
+        log_warning("%s", note);
     if (lineage_has(l, run, program))
         return;
     struct node *n = node_new(l, run, program);
@@ -438,6 +442,9 @@ int lineage_emit(struct lineage *l, const struct lineage_options *o,
         *e = l->dead;
         return -2;
     }
+    if (l->warned > MAX_WARNINGS)
+        log_warning("%" PRIu64 " more programs are broken",
+                    l->warned - MAX_WARNINGS);
     if (l->nodes.n)
         qsort(l->nodes.v, l->nodes.n, sizeof(*l->nodes.v), node_cmp);
     find_copies(l);

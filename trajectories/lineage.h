@@ -41,6 +41,7 @@ struct lineage {
     ARRAY(struct node *) nodes;
     struct spill spill;
     struct lineage_stats stats;
+    uint64_t warned; /* broken programs so far */
     struct err dead; /* the temporary file failed: no output can be right */
 };
 
