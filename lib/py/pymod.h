@@ -45,6 +45,7 @@ struct pyscope {
     enum pyscope_kind kind;
     int parent;
     int def; /* pydef that opened it; -1 for module, lambda, comprehension */
+    bool comprehension;  /* := inside binds in the scope around it */
     uint32_t start, end; /* of the body; for a function its parameters' names
                             belong to it though their defaults do not */
 };
@@ -157,16 +158,17 @@ struct pymod {
     uint32_t error_line, python2_line; /* as struct pytree */
     /* private */
     struct arena arena;
-    struct map by_name; /* "SCOPE:NAME" -> index + 1 of the last binding */
+    ARRAY(uint32_t) line_starts;
+    struct map last, first; /* "SCOPE:NAME" -> index + 1 of a binding */
 };
 
 /*
  * Parse TEXT (decoded: see py_decode; copied) as file PATH. ERR_TOO_LARGE,
- * ERR_TIMEOUT, ERR_PARSE (nesting beyond PY_MAX_DEPTH, or too many nodes).
+ * ERR_TIMEOUT, ERR_PARSE (scopes nested beyond PY_MAX_DEPTH).
  * A syntax error is not a failure: what can be read is modelled.
  * Free with pymod_free.
  */
-#define PY_MAX_DEPTH 1000 /* of scopes and statements nested in each other */
+#define PY_MAX_DEPTH 200 /* of scopes nested in each other */
 struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
                         struct err *e);
 void pymod_free(struct pymod *m);
@@ -180,7 +182,8 @@ uint32_t pymod_line(const struct pymod *m, uint32_t offset); /* 1-based */
 const struct pysym *pymod_lookup(const struct pymod *m, int scope,
                                  struct span name);
 /* Binding of NAME as code at offset AT would find it: innermost scope first,
- * class scopes only directly. NULL when nothing binds it. */
+ * class scopes only directly; in the scope that AT itself is in, the last
+ * binding before AT if there is one. NULL when nothing binds it. */
 const struct pysym *pymod_lookup_at(const struct pymod *m, uint32_t at,
                                     struct span name);
 /* Definition by qualified name, last one wins; NULL. */
@@ -213,5 +216,7 @@ bool py_is_builtin(struct span name); /* of CPython 3.11; dunder names of a
 bool py_is_keyword(struct span name);
 /* Standard-library top-level module of CPython 3.11. */
 bool py_is_stdlib(struct span top);
+/* Top-level module of a well-known package: torch, numpy, einops, ... */
+bool py_is_package(struct span top);
 
 #endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Life of a file's model and the questions that it answers alone. */
+#include "base.h"
+
+#include "py/scope.h"
+
+static void index_lines(struct pymod *m)
+{
+    array_push(&m->line_starts, 0);
+    const char *p = m->text.p, *end = p + m->text.n;
+    while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
+        p++;
+        array_push(&m->line_starts, (uint32_t)(p - m->text.p));
+    }
+}
+
+struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
+                        struct err *e)
+{
+    struct pymod *m = xcalloc(1, sizeof(*m));
+    m->path = xstrdup(path);
+    m->text = (struct span){xmemdup0(text), text.n};
+    if (pytree_parse(&m->tree, p, m->text, 0, e) != 0)
+        goto fail;
+    index_lines(m);
+    m->error_line = m->tree.error_line;
+    if (pymod_build(m, p, e) != 0)
+        goto fail;
+    return m;
+fail:
+    pymod_free(m);
+    return NULL;
+}
+
+void pymod_drop_tree(struct pymod *m)
+{
+    pytree_release(&m->tree);
+}
+
+void pymod_free(struct pymod *m)
+{
+    if (!m)
+        return;
+    pytree_release(&m->tree);
+    for (size_t i = 0; i < m->defs.n; i++) {
+        array_release(&m->defs.v[i].decorators);
+        array_release(&m->defs.v[i].bases);
+    }
+    array_release(&m->stmts);
+    array_release(&m->scopes);
+    array_release(&m->syms);
+    array_release(&m->globals);
+    array_release(&m->defs);
+    array_release(&m->reads);
+    array_release(&m->all);
+    array_release(&m->line_starts);
+    map_release(&m->last);
+    map_release(&m->first);
+    arena_release(&m->arena);
+    free((char *)(uintptr_t)m->text.p);
+    free(m->path);
+    free(m);
+}
+
+struct span pymod_text(const struct pymod *m, uint32_t start, uint32_t end)
+{
+    if (start > end || end > m->text.n)
+        return (struct span){NULL, 0};
+    return (struct span){m->text.p + start, end - start};
+}
+
+uint32_t pymod_line(const struct pymod *m, uint32_t offset)
+{
+    size_t lo = 0, hi = m->line_starts.n;
+    while (lo + 1 < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (m->line_starts.v[mid] <= offset)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return (uint32_t)lo + 1;
+}
+
+const struct pysym *pymod_lookup(const struct pymod *m, int scope,
+                                 struct span name)
+{
+    int i = pymod_binding(&m->last, scope, name);
+    return i < 0 ? NULL : &m->syms.v[i];
+}
+
+int pymod_scope_at(const struct pymod *m, uint32_t at)
+{
+    /* An inner scope comes after the one around it. */
+    int found = 0;
+    for (size_t i = 1; i < m->scopes.n; i++)
+        if (m->scopes.v[i].start <= at && at < m->scopes.v[i].end)
+            found = (int)i;
+    return found;
+}
+
+const struct pysym *pymod_lookup_at(const struct pymod *m, uint32_t at,
+                                    struct span name)
+{
+    int here = pymod_scope_at(m, at);
+    for (int s = here; s >= 0; s = m->scopes.v[s].parent) {
+        bool class_scope = m->scopes.v[s].kind == PYSCOPE_CLASS;
+        if (class_scope && s != here)
+            continue;
+        const struct pysym *last = pymod_lookup(m, s, name), *sym = last;
+        if (s == here)
+            while (sym && sym->end > at)
+                sym = sym->earlier < 0 ? NULL : &m->syms.v[sym->earlier];
+        if (sym)
+            return sym;
+        if (last && !class_scope)
+            return last;
+    }
+    return NULL;
+}
+
+const struct pydef *pymod_def(const struct pymod *m, struct span qual)
+{
+    for (size_t i = m->defs.n; i > 0; i--)
+        if (span_eq(m->defs.v[i - 1].qual, qual))
+            return &m->defs.v[i - 1];
+    return NULL;
+}
+
+int pymod_stmt_at(const struct pymod *m, uint32_t at)
+{
+    size_t lo = 0, hi = m->stmts.n;
+    while (lo < hi) { /* the last statement that starts at or before AT */
+        size_t mid = (lo + hi) / 2;
+        if (m->stmts.v[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo == 0)
+        return -1;
+    int top = m->stmts.v[lo - 1].top;
+    return at < m->stmts.v[top].end ? top : -1;
+}
+
+const struct pydef *pymod_method(const struct pymod *m, const struct pydef *cls,
+                                 const char *name)
+{
+    const struct pysym *s = pymod_lookup(m, cls->scope, span_str(name));
+    for (; s; s = s->earlier < 0 ? NULL : &m->syms.v[s->earlier])
+        if (s->kind == PYSYM_FUNCTION)
+            return &m->defs.v[s->def];
+    return NULL;
+}
+
+static size_t first_read(const struct pymod *m, uint32_t at)
+{
+    size_t lo = 0, hi = m->reads.n;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (m->reads.v[mid].at < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+void pymod_reads(const struct pymod *m, uint32_t start, uint32_t end,
+                 struct pyreads *out)
+{
+    struct map seen = MAP_INIT;
+    struct buf key = BUF_INIT(PY_MAX_SOURCE + 64);
+    for (size_t i = first_read(m, start); i < m->reads.n; i++) {
+        const struct pyread *r = &m->reads.v[i];
+        const struct pyscope *s = &m->scopes.v[r->bound];
+        if (r->at >= end)
+            break;
+        if (r->bound != 0 && s->start >= start && s->end <= end)
+            continue;
+        buf_clear(&key);
+        if (buf_printf(&key, "%u:%d:", r->flags, r->bound) == 0 &&
+            buf_addspan(&key, r->dotted) == 0 &&
+            !map_put(&seen, buf_span(&key), (void *)(uintptr_t)r))
+            array_push(out, *r);
+    }
+    buf_release(&key);
+    map_release(&seen);
+}
+
+void pyreads_release(struct pyreads *r)
+{
+    array_release(r);
+}

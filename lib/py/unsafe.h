@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Python names that reach out of the program: processes, network, files, code
+ * made at run time, frames, native libraries. The table is unsafe.def. Static
+ * rules are no sandbox: they keep such code out of a data set and name the
+ * reason; what runs untrusted code still isolates it.
+ */
+#ifndef KM_PY_UNSAFE_H
+#define KM_PY_UNSAFE_H
+
+#include "base.h"
+
+struct py_unsafe {
+    const char *name;
+    const char *what; /* process, network, file, code, system, thread, frame,
+                         native; NULL: an exception, safe */
+};
+
+/*
+ * Entry that makes the resolved name DOTTED ("torch.load", "builtins.open")
+ * unsafe, or NULL. A module reached through another one ("torch.os.system")
+ * is looked at as itself.
+ */
+const struct py_unsafe *py_unsafe_find(struct span dotted);
+
+/* Entry for an attribute NAME of any object, or NULL. */
+const struct py_unsafe *py_unsafe_attr(struct span name);
+
+#endif
