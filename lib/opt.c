@@ -162,9 +162,7 @@ static void apply(const struct opt *o, const char *text, bool negated)
         break;
     case OPT_LIST:
         list = o->value;
-        list->v = realloc(list->v, (list->n + 1) * sizeof(*list->v));
-        if (!list->v)
-            die("out of memory");
+        list->v = xreallocarray(list->v, list->n + 1, sizeof(*list->v));
         list->v[list->n++] = text;
         break;
     case OPT_GROUP:
@@ -213,8 +211,10 @@ int opt_parse(const struct opt_spec *spec, int argc, char **argv)
             die_usage("option '%s' needs a value", argv[optind - 1]);
         if (c == '?')
             die_usage("unknown option '%s'", argv[optind - 1]);
-        if (c >= CODE_FIRST)
-            o = f.v[c - (neg ? CODE_NEGATED : CODE_FIRST)];
+        if (neg)
+            o = f.v[c - CODE_NEGATED];
+        else if (c >= CODE_FIRST)
+            o = f.v[c - CODE_FIRST];
         for (size_t i = 0; !o && i < f.n; i++) {
             if (f.v[i]->letter == c)
                 o = f.v[i];

@@ -80,10 +80,10 @@ check-fuzz: $(FUZZ_BINS)
 	p=$$((p + 1)); else f=$$((f + 1)); fi; done; \
 	echo "fuzz: $$p passed, $$f failed"; [ $$f = 0 ]
 
-# Every header compiles alone.
+# Every header compiles alone, after base.h.
 check-headers:
 	@p=0 f=0; for h in $(HEADERS); do \
-	if echo "#include \"$$h\"" | $(CC) $(KM_CPPFLAGS) $(CPPFLAGS) \
+	if printf '#include "%s"\n' base.h $$h | $(CC) $(KM_CPPFLAGS) $(CPPFLAGS) \
 	$(KM_CFLAGS) -Werror -fsyntax-only -x c -; then p=$$((p + 1)); \
 	else f=$$((f + 1)); fi; done; \
 	echo "headers: $$p passed, $$f failed"; [ $$f = 0 ]
