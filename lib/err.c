@@ -126,7 +126,8 @@ int err_wrap(struct err *e, const char *fmt, ...)
         /* the cause matters more than a long context */
         if (n > sizeof(e->msg) / 2)
             n = sizeof(e->msg) / 2;
-        snprintf(e->msg + n, sizeof(e->msg) - n, ": %s", old);
+        snprintf(e->msg + n, sizeof(e->msg) - n, ": %.*s",
+                 (int)(sizeof(e->msg) - n - 3), old);
     }
     return -1;
 }

@@ -4,6 +4,7 @@
 #include "mem.h"
 
 #define BLOCK_MIN (64u << 10)
+#define ALIGN     _Alignof(max_align_t)
 
 static void NORETURN out_of_memory(size_t n)
 {
@@ -102,11 +103,11 @@ void *arena_alloc(struct arena *a, size_t n)
     size_t need;
     void *p;
 
-    if (__builtin_add_overflow(n, sizeof(max_align_t) - 1, &need))
+    if (__builtin_add_overflow(n, ALIGN - 1, &need))
         out_of_memory(n);
-    need -= need % sizeof(max_align_t);
+    need -= need % ALIGN;
     if (need == 0)
-        need = sizeof(max_align_t);
+        need = ALIGN;
     if (!b || b->cap - b->used < need)
         b = new_block(a, need);
     p = b->data + b->used;

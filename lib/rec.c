@@ -318,7 +318,7 @@ static int read_json(struct rec_reader *r, struct arena *a, struct val **out,
 {
     for (;;) {
         struct span line;
-        size_t used, i = 0;
+        size_t used = 0, i = 0;
         int rc = next_line(r, &line, &used, e);
 
         if (rc == KM_END && r->bare) {
