@@ -51,7 +51,7 @@ static int set_prompt(struct arena *a, struct val *rec, const struct val *p,
         return 0;
     struct val *list = val_list(a);
     if (p->type == VAL_STR) {
-        val_push(a, list, message(a, "user", p->s));
+        val_push(a, list, import_message(a, "user", p->s));
     } else if (p->type == VAL_LIST) {
         for (size_t i = 0; i < val_len(p); i++) {
             struct span role = val_gets(val_at(p, i), "role");
@@ -61,7 +61,8 @@ static int set_prompt(struct arena *a, struct val *rec, const struct val *p,
                                "message %zu of 'prompt' lacks role or "
                                "content",
                                i);
-            val_push(a, list, message(a, arena_strdup(a, role), content));
+            val_push(a, list,
+                     import_message(a, arena_strdup(a, role), content));
         }
     } else {
         return err_set(e, ERR_BROKEN_INPUT,
@@ -121,7 +122,7 @@ static int read_line(struct jsonl *j, struct span line, struct err *e)
         return -1;
     struct val *flags = val_list(a);
     struct val *recorded =
-        recorded_metrics(a, val_get(in, "metrics"), "combined_score", flags);
+        import_metrics(a, val_get(in, "metrics"), "combined_score", flags);
     const struct val *score = val_get(in, "score");
     if (score && (score->type == VAL_INT || score->type == VAL_FLOAT)) {
         val_set(a, recorded, "score", val_float(a, val_as_float(score, 0)));

@@ -20,7 +20,8 @@
 
 /* ---- one program ---- */
 
-struct val *message(struct arena *a, const char *role, struct span content)
+struct val *import_message(struct arena *a, const char *role,
+                           struct span content)
 {
     struct val *m = val_map(a);
     val_set(a, m, "role", val_strz(a, role));
@@ -74,8 +75,8 @@ static void set_correct(struct arena *a, struct val *out,
     }
 }
 
-struct val *recorded_metrics(struct arena *a, const struct val *metrics,
-                             const char *score_key, struct val *flags)
+struct val *import_metrics(struct arena *a, const struct val *metrics,
+                           const char *score_key, struct val *flags)
 {
     struct val *out = val_map(a);
     if (!metrics)
@@ -130,8 +131,8 @@ static void set_prompt(struct arena *a, struct val *rec,
     struct val *list = val_list(a);
     struct span system = val_gets(entry, "system");
     if (system.n > 0)
-        val_push(a, list, message(a, "system", system));
-    val_push(a, list, message(a, "user", val_gets(entry, "user")));
+        val_push(a, list, import_message(a, "system", system));
+    val_push(a, list, import_message(a, "user", val_gets(entry, "user")));
     val_set(a, rec, "prompt", list);
     if (has_reply(entry))
         val_set(a, rec, "reply", val_at(val_get(entry, "responses"), 0));
@@ -159,9 +160,9 @@ static void set_int(struct arena *a, struct val *rec, const char *name,
         val_set(a, rec, name, val_int(a, val_as_int(v, 0)));
 }
 
-int openevolve_program(struct arena *a, struct span json, struct span stem,
-                       const char *score_key, struct val **out, bool *migrant,
-                       struct err *e)
+int import_program(struct arena *a, struct span json, struct span stem,
+                   const char *score_key, struct val **out, bool *migrant,
+                   struct err *e)
 {
     static const char bom[] = "\xef\xbb\xbf";
     struct val *in;
@@ -210,7 +211,7 @@ int openevolve_program(struct arena *a, struct span json, struct span stem,
         val_set(a, rec, "code", val_str(a, code));
     set_prompt(a, rec, in);
     val_set(a, rec, "recorded",
-            recorded_metrics(a, val_get(in, "metrics"), score_key, flags));
+            import_metrics(a, val_get(in, "metrics"), score_key, flags));
     if (has_replacement(rec))
         val_push(a, flags, val_strz(a, "replacement_character"));
     val_set(a, rec, "flags", flags);
@@ -378,8 +379,8 @@ static void read_program(struct run *r, int at, const char *folder,
     if (!*slot)
         *slot = arena_alloc(&r->keep, sizeof(digest));
     *(uint64_t *)*slot = digest;
-    if (openevolve_program(&r->arena, buf_span(&text), stem, r->score_key, &rec,
-                           &migrant, &e) != 0) {
+    if (import_program(&r->arena, buf_span(&text), stem, r->score_key, &rec,
+                       &migrant, &e) != 0) {
         broken(r, stem, where, &e);
         goto out;
     }

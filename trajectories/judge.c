@@ -64,7 +64,7 @@ static void find_parents(struct select *s)
     for (size_t i = 0; i < s->all.n; i++) {
         struct candidate *c = s->all.v[i];
         struct span key[] = {c->task, c->run, c->program};
-        if (!c->seen || !c->ok)
+        if (!c->seen)
             continue;
         void **slot = map_ref(&s->by_program, join_key(&s->arena, key, 3));
         if (!*slot)
@@ -280,7 +280,7 @@ static void find_bests(struct select *s, size_t first, size_t n)
     for (size_t i = first; i < first + n; i++) {
         struct candidate *c = s->all.v[i];
         size_t k = 0;
-        if (!c->seen || !c->ok || !select_usable(s, c, NULL))
+        if (!c->seen || !select_usable(s, c, NULL))
             continue;
         while (k < bests.n && !span_eq(bests.v[k]->context, c->context))
             k++;
@@ -353,8 +353,6 @@ static int judge_run(struct select *s, size_t first, size_t n, struct err *e)
     find_bests(s, first, n);
     for (size_t i = first; i < first + n; i++) {
         struct candidate *c = s->all.v[i];
-        if (c->seen && !c->ok)
-            continue; /* keeps the reasons that it came with */
         struct decision d = judge_child(s, c);
         if (d.code == ERR_NONE)
             d = judge_step(s, c);

@@ -81,14 +81,15 @@ int import_jsonl(struct lineage *l, const char *path, struct span run,
 /* One program file of OpenEvolve or SkyDiscover (their JSON text) as a record
  * for lineage_put; *MIGRANT as the file says. STEM is the file's name without
  * ".json", the id when the file holds none. */
-int openevolve_program(struct arena *a, struct span json, struct span stem,
-                       const char *score_key, struct val **out, bool *migrant,
-                       struct err *e) MUST_USE;
+int import_program(struct arena *a, struct span json, struct span stem,
+                   const char *score_key, struct val **out, bool *migrant,
+                   struct err *e) MUST_USE;
 /* {score, score_key, correct, metrics} from a map of metrics. */
-struct val *recorded_metrics(struct arena *a, const struct val *metrics,
-                             const char *score_key, struct val *flags);
+struct val *import_metrics(struct arena *a, const struct val *metrics,
+                           const char *score_key, struct val *flags);
 /* One message. */
-struct val *message(struct arena *a, const char *role, struct span content);
+struct val *import_message(struct arena *a, const char *role,
+                           struct span content);
 
 #define IMPORT_MAX_PROGRAM (14u << 20) /* bytes of one program's JSON */
 #define IMPORT_MAX_ID      256u        /* bytes of a program's or run's id */

@@ -95,7 +95,6 @@ static int take_revision(struct select *s, const struct val *rec, struct err *e)
         return 0;
     }
     c->seen = true;
-    c->ok = rec_ok(rec);
     c->task = keep(s, rec, "task");
     c->run = keep(s, rec, "run");
     c->program = keep(s, rec, "program");
@@ -173,12 +172,14 @@ static void take_verdict(struct select *s, const struct val *rec)
     take_time(c, val_get(rec, "time"));
 }
 
+/* Rejected revisions travel on as they are: no step is made of them. */
 static int select_process(void *state, struct arena *a, struct val *rec,
                           struct emit *out, struct err *e)
 {
-    (void)a;
-    (void)out;
-    if (span_is(rec_kind(rec), "revision"))
+    bool verdict = span_is(rec_kind(rec), "verdict");
+    if (!verdict && !(span_is(rec_kind(rec), "revision") && rec_ok(rec)))
+        return emit_rec(out, a, rec, e);
+    if (!verdict)
         return take_revision(state, rec, e);
     if (val_gets(rec, "revision").n == 0)
         return err_set(e, ERR_BROKEN_INPUT, "verdict without a revision");
@@ -213,6 +214,7 @@ int select_main(int argc, char **argv)
                  .tables = {options, stage_common_opts}},
         .name = "trajectories",
         .accepts = accepts,
+        .holds = true,
         .open = select_open,
         .process = select_process,
         .finish = select_finish,

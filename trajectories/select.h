@@ -26,7 +26,6 @@ struct candidate {
     struct span id, task, run, program, parent;
     int64_t iteration;
     bool seen; /* the revision itself was there, not the verdict only */
-    bool ok;   /* ... and no rule had dropped it */
     struct spill_ref rec;
     /* the verdict */
     bool judged; /* there is one */

@@ -73,7 +73,7 @@ static void set_flags(struct arena *a, struct val *step,
         val_push(a, flags, val_at(seen, i));
     if (c->first)
         val_push(a, flags, val_strz(a, "first_translation"));
-    if (c->ok && c->parent.n == 0 && val_gets(rec, "reply").n == 0)
+    if (c->parent.n == 0 && val_gets(rec, "reply").n == 0)
         val_push(a, flags, val_strz(a, "seed"));
     if (span_is(val_gets(rec, "replay"), "differs"))
         val_push(a, flags, val_strz(a, "replay_differs"));
@@ -104,7 +104,7 @@ static int make_step(struct select *s, struct arena *a, struct candidate *c,
 {
     struct val *rec = NULL, *parent = NULL, *step = rec_new(a, "step");
     struct decision d = c->decided[mode];
-    bool kept = c->seen && c->ok && d.code == ERR_NONE;
+    bool kept = c->seen && d.code == ERR_NONE;
     if (c->seen && spill_get(&s->spill, c->rec, a, &rec, e) != 0)
         return -2;
     if (kept && c->up && spill_get(&s->spill, c->up->rec, a, &parent, e) != 0)
@@ -133,13 +133,8 @@ static int make_step(struct select *s, struct arena *a, struct candidate *c,
     if (kept)
         val_set(a, step, "select_reason", val_strz(a, reason(c, mode)));
     rec_seal(a, step);
-    if (c->seen && !c->ok) { /* as it came */
-        val_set(a, step, "state", val_get(rec, "state"));
-        val_set(a, step, "why", val_get(rec, "why"));
-        copy(a, step, rec, "note");
-    } else if (d.code != ERR_NONE) {
+    if (d.code != ERR_NONE)
         rec_fail(a, step, STAGE, d.code, d.note);
-    }
     *out = step;
     return 0;
 }
@@ -269,7 +264,7 @@ int select_write_groups(struct select *s, struct emit *out, struct err *e)
     for (size_t i = 0; i < s->all.n; i++) {
         struct candidate *c = s->all.v[i];
         struct span key[] = {c->task, c->run, c->parent};
-        if (!c->seen || !c->ok || !c->judged || c->depth < 0)
+        if (!c->seen || !c->judged || c->depth < 0)
             continue;
         void **slot = map_ref(&groups, join_key(&s->arena, key, 3));
         if (!*slot)
