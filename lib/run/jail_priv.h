@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the jail's files only. None of them may use lib/ beyond base.h. */
+#ifndef KM_RUN_JAIL_PRIV_H
+#define KM_RUN_JAIL_PRIV_H
+
+#include "run/jail.h"
+
+enum {
+    LAYER_USER = 1,
+    LAYER_PID = 2,
+    LAYER_MOUNT = 4,
+    LAYER_NET = 8,
+    LAYER_IPC = 16,
+    LAYER_LANDLOCK = 32,
+    LAYER_SECCOMP = 64,
+    LAYER_ALL = 127
+};
+
+/* Build the private root and make it "/": read-only binds of the system and
+ * C's paths, devices, tmpfs for /tmp and /dev/shm owned by UID. Needs
+ * CAP_SYS_ADMIN over a mount namespace of our own. 0, or -errno with STEP
+ * set; then "/" is as it was. */
+int jail_root(const struct jail_conf *c, uid_t uid, const char **step);
+
+/* Landlock: read and execute on the system's and C's paths, write in DIR and
+ * /dev/shm only. 0 or -errno. */
+int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root);
+
+/* Build the profile's filters once in the caller, before any fork (libseccomp
+ * allocates). 0 or -errno. */
+int jail_filter_prepare(int profile);
+/* Install them, and that against signals to others when there is no PID
+ * namespace. 0 or -errno. */
+int jail_filter_install(int profile, bool own_pids);
+
+#endif

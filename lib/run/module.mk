@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# Runners and their sandbox. km-jail.so is what the Python zygote loads.
+JAIL_SRCS := lib/run/jail.c lib/run/jail_fs.c lib/run/jail_seccomp.c
+RUN_SRCS += $(JAIL_SRCS) lib/run/frames.c lib/run/runner.c lib/run/zygote.c \
+	lib/run/build.c
+SHLIBS += km-jail
+km-jail_SRCS := $(JAIL_SRCS)
+km-jail_LDLIBS := -lseccomp
+EMBED += lib/run/runner.py $(BUILD)/lib/km-jail.so

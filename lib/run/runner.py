@@ -1,0 +1,481 @@
+# SPDX-License-Identifier: MIT
+"""Zygote and PyTorch runner.
+
+The zygote imports torch once, stays single-threaded and forks a jailed runner
+for each request (frames on descriptor 3). It is read from a memfd as module
+km_runner; km_probe, when there is one, is another main for runners and may
+use what is here. Frames and operations: lib/run/frames.h.
+"""
+import ctypes
+import gc
+import math
+import mmap
+import os
+import signal
+import socket
+import struct
+import sys
+import types
+
+FRAME_MAX = 60 * 1024
+FRAME_FDS = 8
+DEPTH = 16
+TEXT_MAX = 400
+
+
+# ---- msgpack: the part that lib/val.h speaks ----
+
+def pack(v, out: bytearray) -> None:
+    if v is None:
+        out.append(0xC0)
+    elif v is True or v is False:
+        out.append(0xC3 if v else 0xC2)
+    elif isinstance(v, int):
+        if 0 <= v < 128:
+            out.append(v)
+        else:
+            out += struct.pack(">Bq", 0xD3, v)
+    elif isinstance(v, float):
+        out += struct.pack(">Bd", 0xCB, v) if math.isfinite(v) else b"\xc0"
+    elif isinstance(v, str):
+        b = v.encode("utf-8", "replace")
+        out += struct.pack(">BI", 0xDB, len(b)) + b
+    elif isinstance(v, (list, tuple)):
+        out += struct.pack(">BI", 0xDD, len(v))
+        for x in v:
+            pack(x, out)
+    elif isinstance(v, dict):
+        out += struct.pack(">BI", 0xDF, len(v))
+        for k, x in v.items():
+            pack(k, out)
+            pack(x, out)
+    else:
+        raise TypeError(f"cannot send a {type(v).__name__}")
+
+
+FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I",
+         0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+SIZED = {0xD9: (">B", "s"), 0xDA: (">H", "s"), 0xDB: (">I", "s"),
+         0xDC: (">H", "l"), 0xDD: (">I", "l"),
+         0xDE: (">H", "m"), 0xDF: (">I", "m")}
+
+
+def unpack(b: bytes, at: int = 0, depth: int = 0):
+    """Value at b[at:] and the place behind it."""
+    if depth > DEPTH:
+        raise ValueError("frame too deep")
+    c = b[at]
+    at += 1
+    if c < 0x80:
+        return c, at
+    if c >= 0xE0:
+        return c - 256, at
+    if c in FIXED:
+        f = FIXED[c]
+        return struct.unpack_from(f, b, at)[0], at + struct.calcsize(f)
+    if c in SIZED:
+        f, kind = SIZED[c]
+        n = struct.unpack_from(f, b, at)[0]
+        at += struct.calcsize(f)
+    elif c < 0xC0:
+        kind = "m" if c < 0x90 else "l" if c < 0xA0 else "s"
+        n = c & (0x1F if kind == "s" else 0x0F)
+    elif c in (0xC0, 0xC2, 0xC3):
+        return {0xC0: None, 0xC2: False, 0xC3: True}[c], at
+    else:
+        raise ValueError("unknown type in a frame")
+    if n > len(b) - at:
+        raise ValueError("frame cut short")
+    if kind == "s":
+        return b[at:at + n].decode(), at + n
+    if kind == "l":
+        items = []
+        for _ in range(n):
+            x, at = unpack(b, at, depth + 1)
+            items.append(x)
+        return items, at
+    d = {}
+    for _ in range(n):
+        k, at = unpack(b, at, depth + 1)
+        d[k], at = unpack(b, at, depth + 1)
+    return d, at
+
+
+class Chan:
+    """Frames on one socket. recv gives (message, descriptors)."""
+
+    def __init__(self, fd: int):
+        self.sock = socket.socket(fileno=fd)
+
+    def send(self, msg: dict) -> None:
+        out = bytearray()
+        pack(msg, out)
+        self.sock.send(out)
+
+    def recv(self):
+        b, fds, _, _ = socket.recv_fds(self.sock, FRAME_MAX, FRAME_FDS)
+        if not b:
+            os._exit(0)  # the other side is gone
+        return unpack(b)[0], fds
+
+
+# ---- errors and sources ----
+
+class NoClass(Exception):
+    """The source does not define what was asked for."""
+
+
+class Fault(Exception):
+    """Carries where an exception happened."""
+
+    def __init__(self, where: str, cause: BaseException):
+        super().__init__(where)
+        self.where = where
+        self.cause = cause
+
+
+def text_of(x) -> str:
+    try:
+        return str(x)[:TEXT_MAX].encode("utf-8", "replace")[:TEXT_MAX].decode(
+            "utf-8", "ignore")
+    except BaseException:  # str() of a foreign object runs foreign code
+        return ""
+
+
+def failure(where: str, exc: BaseException, path: str = "") -> dict:
+    """Reply for EXC; line is that of the innermost frame in PATH."""
+    line = 0
+    if isinstance(exc, SyntaxError) and exc.filename == path:
+        line = exc.lineno
+    tb = exc.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_filename == path:
+            line = tb.tb_lineno
+        tb = tb.tb_next
+    return {"ok": False, "where": where, "class": type(exc).__name__[:80],
+            "message": text_of(exc), "line": line if type(line) is int else 0}
+
+
+def read_fd(fd: int) -> bytes:
+    with os.fdopen(fd, "rb") as f:
+        f.seek(0)
+        return f.read()
+
+
+def exec_source(source: bytes, name: str = "candidate") -> types.ModuleType:
+    """Run SOURCE as module NAME, from a file, so that inspect finds it."""
+    path = os.path.join(os.getcwd(), name + ".py")
+    with open(path, "wb") as f:
+        f.write(source)
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module
+    exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+# ---- the evaluator's runner ----
+
+def flatten(x, out: list, depth: int = 0) -> list:
+    """Tensors of a result in order; None has none, numbers become tensors."""
+    if isinstance(x, Tensor):
+        out.append(x)
+    elif isinstance(x, (bool, int, float)):
+        out.append(torch.tensor(x))
+    elif x is not None:
+        if isinstance(x, dict):
+            x = x.values()
+        elif not isinstance(x, (tuple, list)):
+            raise TypeError(f"output of type {type(x).__name__}")
+        if depth > DEPTH:
+            raise TypeError("outputs nested too deep")
+        for y in x:
+            flatten(y, out, depth + 1)
+    return out
+
+
+def describe(tensors) -> list:
+    return [{"shape": list(t.shape), "dtype": str(t.dtype)[6:]}
+            for t in tensors]
+
+
+class Evaluator:
+    """Operations of frames.h; each returns the fields of its reply."""
+
+    WHERE = {"load": "load", "run": "forward", "mode": "construct",
+             "cast": "construct"}
+
+    def __init__(self):
+        self.model = None
+        self.path = ""
+        self.arenas = {}
+        self.args, self.ins, self.outs = [], [], []
+        self.ops = {op[3:]: getattr(self, op) for op in dir(self)
+                    if op.startswith("op_")}
+
+    def tensor(self, arena: int, offset: int, shape, dtype: str):
+        t = getattr(torch, dtype)
+        n = math.prod(shape)
+        if n == 0:
+            return torch.empty(shape, dtype=t)
+        return from_buffer(self.arenas[arena], dtype=t, count=n,
+                           offset=offset).view(shape)
+
+    def op_load(self, m, fds):
+        source = read_fd(fds[0])
+        seed = m.get("seed", 0)
+        torch.set_num_threads(m.get("threads") or 1)
+        self.path = os.path.join(os.getcwd(), "candidate.py")
+        module = exec_source(source)
+        what = getattr(module, m["class"], None)
+        if not callable(what):
+            raise NoClass(f"the source defines no {m['class']}")
+        seed_all(seed)
+        try:
+            if isinstance(what, type):
+                self.model = what(*m["init"])
+                if hasattr(self.model, "eval"):
+                    self.model.eval()
+            else:
+                self.model = what  # a free function
+        except BaseException as x:
+            raise Fault("construct", x) from None
+        return {"state": [
+            {"name": n, "shape": list(t.shape), "dtype": str(t.dtype)[6:],
+             "param": isinstance(t, Parameter)} for n, t in self.state()]}
+
+    def state(self) -> list:
+        """Parameters, then buffers (those outside the state dict too)."""
+        if not isinstance(self.model, Module):
+            return []
+        return (list(named_parameters(self.model))
+                + list(named_buffers(self.model)))
+
+    def op_arena(self, m, fds):
+        self.arenas[m["arena"]] = mmap.mmap(fds[0], m["size"])
+        os.close(fds[0])
+
+    def op_state_get(self, m, fds):
+        state = self.state()
+        if len(state) != len(m["at"]):
+            raise ValueError("the state has another length")
+        with no_grad():
+            for (_, t), at in zip(state, m["at"]):
+                copy_(self.tensor(m["arena"], at, t.shape, str(t.dtype)[6:]),
+                      t)
+
+    def op_state_set(self, m, fds):
+        given = {i["name"]: i for i in m["items"]}
+        missing, used = [], 0
+        with no_grad():
+            for name, t in self.state():
+                i = given.get(name)
+                if i is None or list(t.shape) != i["shape"]:
+                    missing.append(name)
+                    continue
+                copy_(t, self.tensor(m["arena"], i["offset"], i["shape"],
+                                     i["dtype"]))
+                used += 1
+        return {"missing": missing[:64], "unused": len(given) - used}
+
+    def op_mode(self, m, fds):
+        if hasattr(self.model, "train"):
+            self.model.train(m["train"])
+
+    def op_cast(self, m, fds):
+        if isinstance(self.model, Module):
+            self.model.to(getattr(torch, m["dtype"]))
+
+    def op_bind(self, m, fds):
+        def build(node, ins):
+            if "t" in node:
+                return ins[node["t"]]
+            if "l" in node:
+                return [build(x, ins) for x in node["l"]]
+            return node.get("v")
+
+        def slots(specs, offsets):
+            return [[self.tensor(m["arena"], at, s["shape"], s["dtype"])
+                     for s, at in zip(specs, slot)] for slot in offsets]
+
+        self.ins = slots(m["ins"], m["in_off"])
+        self.outs = slots(m["outs"], m["out_off"])
+        self.args = [tuple(build(x, i) for x in m["args"]) for i in self.ins]
+        if len(self.outs) != len(self.ins):
+            raise ValueError("inputs and outputs differ in slots")
+
+    def op_run(self, m, fds):
+        first, last = m["first"], m["first"] + m["n"]
+        model, args, outs = self.model, self.args, self.outs
+        if not 0 <= first < last <= len(args):
+            raise Fault("protocol", ValueError("no such slots"))
+        copy, shapes = copy_, [o.shape for o in outs[first]]
+        links = self.links(m.get("chain"), first, last)
+        flat = []
+        with no_grad():
+            for i in range(first, last):
+                flat = model(*args[i])
+                flat = [flat] if type(flat) is Tensor else flatten(flat, [])
+                # Never let copy_ broadcast what has another shape: the rest
+                # keeps the poison and the reply tells the shapes.
+                if [t.shape for t in flat] != shapes:
+                    break
+                for o, t in zip(outs[i], flat):
+                    copy(o, t)
+                if links is not None and i + 1 < last:
+                    to, frm = links[i - first]
+                    copy(to, frm)
+        return {"nonce": m["nonce"], "outs": describe(flat)}
+
+    def links(self, chain, first: int, last: int):
+        if chain is None:
+            return None
+        i, to, o, frm = chain
+        return [(self.ins[s + 1][i].view(-1)[to],
+                 self.outs[s][o].view(-1)[frm])
+                for s in range(first, last - 1)]
+
+    def serve(self, chan: Chan) -> None:
+        while True:
+            m, fds = chan.recv()
+            op = m.get("op")
+            if op == "bye":
+                return
+            try:
+                reply = {"ok": True, **(self.ops[op](m, fds) or {})}
+            except Fault as x:
+                reply = failure(x.where, x.cause, self.path)
+            except BaseException as x:  # SystemExit too
+                reply = failure(self.WHERE.get(op, "protocol"), x, self.path)
+            chan.send(reply)
+
+
+def seed_all(seed: int) -> None:
+    import random
+    random.seed(seed)
+    if numpy is not None:
+        numpy.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+
+
+# ---- the zygote ----
+
+class JailConf(ctypes.Structure):
+    """struct jail_conf of jail.h."""
+    _fields_ = [("profile", ctypes.c_int32), ("cpu", ctypes.c_int32),
+                ("memory", ctypes.c_int64), ("file_size", ctypes.c_int64),
+                ("cpu_s", ctypes.c_int64), ("n_keep", ctypes.c_int32),
+                ("keep", ctypes.c_int32 * 8), ("max_tasks", ctypes.c_int32),
+                ("tmp_size", ctypes.c_int64),
+                ("read_paths", ctypes.c_char_p * 8),
+                ("require", ctypes.c_int32), ("out_fd", ctypes.c_int32),
+                ("out_name", ctypes.c_char_p), ("out_max", ctypes.c_int64)]
+
+
+def read_paths() -> list:
+    """Folders that lazy imports need, beyond the system's."""
+    found = []
+    for p in (sys.prefix, sys.base_prefix, sys.exec_prefix,
+              os.path.dirname(os.path.realpath(sys.executable))):
+        if not any(p == q or p.startswith(q + "/") for q in found + ["/usr"]):
+            found.append(p)
+    return found
+
+
+def fork_runner(jail, m, fds):
+    """Jailed fork: (pid, level) here, None in the runner."""
+    c = JailConf(profile=0, cpu=m["cpu"], memory=m["memory"],
+                 file_size=m["file_size"], cpu_s=m["cpu_s"], n_keep=1,
+                 max_tasks=m["tasks"], tmp_size=m["tmp_size"],
+                 require=m["require"], out_fd=-1)
+    c.keep[0] = fds[0]
+    for i, p in enumerate(read_paths()):
+        c.read_paths[i] = os.fsencode(p)
+    level = ctypes.c_int32()
+    why = ctypes.create_string_buffer(200)
+    # jail_fork does not go through os.fork: Python's own duties by hand.
+    ctypes.pythonapi.PyOS_BeforeFork()
+    pid = jail.jail_fork(ctypes.byref(c), fds[1], ctypes.byref(level), why,
+                         len(why))
+    if pid == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        return None
+    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    if pid < 0:
+        raise OSError(-pid, f"{why.value.decode()}: {os.strerror(-pid)}")
+    return pid, level.value
+
+
+def run_as(role: str, fd: int, versions: dict) -> None:
+    """Life of a runner."""
+    gc.enable()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for k in ("HOME", "TMPDIR", "XDG_CACHE_HOME"):
+        os.environ[k] = os.getcwd()
+    chan = Chan(fd)
+    main = Evaluator() if role == "evaluate" else sys.modules["km_probe"]
+    chan.send({"op": "hello", "kind": "torch", "versions": versions})
+    main.serve(chan)
+
+
+def zygote_main(jail_fd: int, probe_fd: int) -> None:
+    global torch, numpy, Tensor, Module, Parameter, no_grad, copy_
+    global from_buffer, named_parameters, named_buffers
+    chan = Chan(3)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # inits reap themselves
+    jail = ctypes.PyDLL(f"/proc/self/fd/{jail_fd}")
+    os.close(jail_fd)
+
+    import torch
+    versions = {"python": sys.version.split()[0],
+                "torch": str(torch.__version__)}
+    numpy = None
+    for name in ("numpy", "triton", "einops"):
+        try:
+            module = __import__(name)
+        except ImportError:
+            continue
+        versions[name] = str(getattr(module, "__version__", ""))
+        if name == "numpy":
+            numpy = module
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    # Taken before foreign code can patch torch.
+    Tensor, no_grad, from_buffer = torch.Tensor, torch.no_grad, torch.frombuffer
+    Module, Parameter = torch.nn.Module, torch.nn.Parameter
+    copy_ = Tensor.copy_
+    named_parameters = Module.named_parameters
+    named_buffers = Module.named_buffers
+
+    if probe_fd >= 0:
+        probe = types.ModuleType("km_probe")
+        sys.modules["km_probe"] = probe
+        exec(compile(read_fd(probe_fd), "km_probe.py", "exec"),
+             probe.__dict__)
+    lacks = ctypes.create_string_buffer(200)
+    level = jail.jail_probe(lacks, len(lacks))
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    threads = len(os.listdir("/proc/self/task"))
+    if threads != 1:
+        raise RuntimeError(f"torch started {threads - 1} threads by itself")
+    chan.send({"op": "ready", **versions, "level": level,
+               "lacks": lacks.value.decode()})
+    while True:
+        m, fds = chan.recv()
+        try:
+            done = fork_runner(jail, m, fds)
+        except BaseException as x:
+            reply = failure("fork", x)
+        else:
+            if done is None:
+                chan.sock.detach()  # closed by the jail, its number is free
+                try:
+                    run_as(m["role"], fds[0], versions)
+                finally:
+                    os._exit(0)
+            reply = {"ok": True, "pid": done[0], "level": done[1]}
+        for fd in fds:
+            os.close(fd)
+        chan.send(reply)
