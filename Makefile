@@ -203,7 +203,7 @@ help:
 #: make install       DESTDIR= PREFIX=/usr/local; also uninstall
 #: make clean         this variant's build folder
 #: Variables: SAN=1 (sanitizers), WERROR=1, BUILD=, CC=, CFLAGS=, LDFLAGS=,
-#:   CUDA_HOME=, KM_CACHE=, V=1 (whole command lines)
+#:   KM_CACHE=, V=1 (whole command lines)
 
 print-%:
 	@echo '$* = $($*)'

@@ -3,7 +3,6 @@
 # HAVE lists the names that module.mk files may use in NAME_PKGS.
 
 PKG_CONFIG ?= pkg-config
-CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda /opt/cuda))
 KM_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kernelmill
 
 # libkm.a needs these, and so does every program.

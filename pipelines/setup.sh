@@ -105,6 +105,10 @@ digest() { # requirement files; standard input counts too
         sha256sum | cut -c 1-8
 }
 
+if [ "$base" != python3 ] && ! present "cmd=$base"; then
+    die "no interpreter '$base'"
+fi
+
 grammar_sha=354bfa0a2f9217431764a631516f85173e9711af2c13dbd796a8815acfe505d9
 headers_sha=66bae8dd47f1fed7bdef816115146d3a41c39b5c482d7bad36d9ba1def088450
 grammar=$cache/grammar-${grammar_sha:0:8}
