@@ -111,8 +111,32 @@ $(WITH_PREFIX): $(BUILD)/prefix
 $(shell echo '$(PREFIX)' | cmp -s - $(BUILD)/prefix || \
 	echo '$(PREFIX)' > $(BUILD)/prefix)
 
+# ---- what can be built here? ----
+
+ARCHIVE_NEEDS_py := tree-sitter grammar
+ARCHIVE_NEEDS_run := libseccomp
+needs = $(sort $(CORE_PKGS) $($1_PKGS) \
+	$(foreach a,$($1_ARCHIVES),$(ARCHIVE_NEEDS_$a)))
+lacks = $(filter-out $(HAVE),$(call needs,$1))
+can = $(foreach p,$1,$(if $(call lacks,$p),,$p))
+# The shell expands it, when a program is linked.
+pkg_libs = $(if $1,$$($(PKG_CONFIG) --libs $(call pcs,$1)))
+
+# ---- shared objects, never sanitized ----
+
+define shlib_rule
+$(BUILD)/lib/$1.so: $(call objs,pic,$($1_SRCS))
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$(Q)$(CC) -shared -pthread -Wl,-z,relro,-z,now $(LDFLAGS) -o $$@ \
+		$$(filter %.o,$$^) $(subst $$,$$$$,$(call pkg_libs,$($1_PKGS)))
+endef
+$(foreach s,$(call can,$(SHLIBS)),$(eval $(call shlib_rule,$s)))
+
 # ---- embedded files: km_embed_NAME, km_embed_NAME_size (lib/embed.h) ----
 
+NOT_BUILT := $(filter-out $(call can,$(SHLIBS)),$(SHLIBS))
+EMBED := $(filter-out $(NOT_BUILT:%=$(BUILD)/lib/%.so),$(sort $(EMBED)))
 embed_name = $(subst +,_,$(subst -,_,$(subst .,_,$(notdir $1))))
 EMBED_OBJS := $(foreach f,$(EMBED),$(BUILD)/embed/$(call embed_name,$f).o)
 define embed_rule
@@ -122,29 +146,13 @@ $(BUILD)/embed/$(call embed_name,$1).o: $1 lib/embed.S
 	$(Q)$(CC) -DNAME=km_embed_$(call embed_name,$1) -DFILE='"$1"' -c -o $$@ \
 		lib/embed.S
 endef
-$(foreach f,$(sort $(EMBED)),$(eval $(call embed_rule,$f)))
-$(BUILD)/libembed.a: $(sort $(EMBED_OBJS))
-
-define shlib_rule
-$(BUILD)/lib/$1.so: $(call objs,pic,$($1_SRCS))
-	@mkdir -p $$(@D)
-	$$(call say,LD)
-	$(Q)$(CC) -shared -pthread -Wl,-z,relro,-z,now $(LDFLAGS) -o $$@ \
-		$$(filter %.o,$$^) $($1_LDLIBS)
-endef
-$(foreach s,$(SHLIBS),$(eval $(call shlib_rule,$s)))
+$(foreach f,$(EMBED),$(eval $(call embed_rule,$f)))
+$(BUILD)/libembed.a: $(EMBED_OBJS)
 
 # ---- programs ----
 
-ARCHIVE_NEEDS_py := tree-sitter grammar
-ARCHIVE_NEEDS_run := libseccomp
-needs = $(sort $(CORE_PKGS) $($1_PKGS) \
-	$(foreach a,$($1_ARCHIVES),$(ARCHIVE_NEEDS_$a)))
-lacks = $(filter-out $(HAVE),$(call needs,$1))
-can = $(foreach p,$1,$(if $(call lacks,$p),,$p))
 libs = $(addprefix $(BUILD)/$1/lib,$(addsuffix .a,$(filter run,$2) \
 	$(filter py,$2) km)) $(BUILD)/libembed.a
-pkg_libs = $$($(PKG_CONFIG) --libs $(call pcs,$(filter-out grammar,$1))) -ldl -lm
 
 # $1 output, $2 objects, $3 archives, $4 packages, $5 obj or plain, $6 more
 define link_rule
@@ -152,7 +160,7 @@ $1: $2 $(call libs,$5,$3)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$(Q)$(CC) $(LINK_$5) $6 -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) \
-		$(subst $$,$$$$,$(call pkg_libs,$4))
+		$(subst $$,$$$$,$(call pkg_libs,$(filter-out grammar,$4))) -ldl -lm
 endef
 prog_kind = $(if $($1_NOSAN),plain,obj)
 define prog_rules

@@ -75,7 +75,7 @@ build_needs='gcc:cmd=gcc make:cmd=make pkg-config:cmd=pkg-config git:cmd=git
     libjansson-dev:pc=jansson libsqlite3-dev:pc=sqlite3
     libseccomp-dev:pc=libseccomp libxxhash-dev:pc=libxxhash
     libssl-dev:pc=libcrypto libc6-dev:file=/usr/include/stdio.h
-    ca-certificates:file=/etc/ssl/certs/ca-certificates.crt'
+    ca-certificates:file=/etc/ssl/certs/ca-certificates.crt jq:cmd=jq'
 python_needs='python3:cmd=PYTHON python3-venv:py=ensurepip'
 test_needs='check:pc=check clang-format:cmd=clang-format cppcheck:cmd=cppcheck
     shellcheck:cmd=shellcheck mandoc:cmd=mandoc'
@@ -220,7 +220,7 @@ pip_install() { # environment, arguments
             tail -n 5 "$tmp/log" >&2
         rm -rf "$dir"
         die "pip cannot install from the package index" \
-            "without a network, set KM_PYTHON to an interpreter with torch"
+            "is the index reachable? an own interpreter with torch goes into KM_PYTHON"
     fi
 }
 

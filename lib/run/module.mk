@@ -5,5 +5,5 @@ RUN_SRCS += $(JAIL_SRCS) lib/run/frames.c lib/run/runner.c lib/run/zygote.c \
 	lib/run/build.c
 SHLIBS += km-jail
 km-jail_SRCS := $(JAIL_SRCS)
-km-jail_LDLIBS := -lseccomp
+km-jail_PKGS := libseccomp
 EMBED += lib/run/runner.py $(BUILD)/lib/km-jail.so
