@@ -3,9 +3,11 @@
 #:
 #: make check         all tests (SAN=1: under ASan and UBSan); the parts are
 #:                    check-unit -cli -fuzz -headers -helpman, lint
+#: make check-unit SUITES='io val'    only these
 #: make check-cli CASES='km-cat ...'   only these; UPDATE=1, WRAP=CMD
 #: make check-gpu     what needs a GPU; skipped where there is none
-#: make fuzz-NAME     fuzz tests/fuzz/fuzz_NAME.c for FUZZ_SECONDS=20 (clang)
+#: make fuzz-NAME     fuzz tests/fuzz/fuzz_NAME.c for FUZZ_SECONDS=20 (clang,
+#:                    libclang-rt-14-dev)
 #: make bench         throughput figures
 #: make lint format format-check
 
@@ -23,7 +25,7 @@ SUITES_H := $(BUILD)/gen/suites.def
 UNIT_BIN := $(BUILD)/test/unit
 unit_ARCHIVES := run py
 unit_PKGS := check $(UNIT_PKGS)
-UNIT_OBJS := $(call objs,obj,$(sort $(UNIT_SRCS)))
+UNIT_OBJS := $(call objs,obj,$(wildcard $(sort $(UNIT_SRCS))))
 
 $(shell for s in $(SUITES); do echo "SUITE($$s)"; done > $(SUITES_H).new; \
 	cmp -s $(SUITES_H).new $(SUITES_H) && rm $(SUITES_H).new || \
@@ -75,10 +77,7 @@ check-gpu: all
 	@$(RUN_ENV) SUITE=gpu tests/cli/run.sh $(CASES)
 
 check-fuzz: $(FUZZ_BINS)
-	@p=0 f=0; for n in $(FUZZERS); do echo "fuzz $$n"; \
-	if $(RUN_ENV) $(BUILD)/fuzz/$$n tests/fuzz/corpus/$$n; then \
-	p=$$((p + 1)); else f=$$((f + 1)); fi; done; \
-	echo "fuzz: $$p passed, $$f failed"; [ $$f = 0 ]
+	@$(RUN_ENV) tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZERS)
 
 # Every header compiles alone, after base.h.
 check-headers:
