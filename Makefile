@@ -41,7 +41,8 @@ include $(sort $(wildcard */module.mk lib/*/module.mk))
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wvla -Wwrite-strings -Wformat=2 -Wundef \
 	-Wpointer-arith -Wimplicit-fallthrough $(if $(filter 1,$(WERROR)),-Werror) \
-	$(if $(findstring clang,$(CC)),-Wno-format-nonliteral)
+	$(if $(findstring clang,$(CC)),-Wno-format-nonliteral \
+	-Wno-missing-field-initializers)
 KM_CPPFLAGS := -D_GNU_SOURCE -Ilib -I. -I$(BUILD)/gen $(PKG_CFLAGS)
 KM_CFLAGS := -std=gnu11 $(WARN) -fstack-protector-strong -fPIE -pthread
 KM_LDFLAGS := -pie -pthread -Wl,-z,relro,-z,now
