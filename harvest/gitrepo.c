@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* libgit2 behind struct err. */
+#include "base.h"
+
+#include "array.h"
+#include "harvest/gitrepo.h"
+
+#include <git2.h>
+
+struct gitrepo {
+    git_repository *git;
+    git_odb *odb;
+};
+
+/* libgit2's last message is cleared by its next call: taken at once. */
+static int git_fail(struct err *e, enum err_code code, const char *what,
+                    const char *subject)
+{
+    const git_error *g = git_error_last();
+    char text[200], name[200];
+    mask_text(text, sizeof(text),
+              span_str(g && g->message ? g->message : "unknown error"));
+    mask_text(name, sizeof(name), span_str(subject));
+    return err_set(e, code, "%s '%s': %s", what, name, text);
+}
+
+int git_start(struct err *e)
+{
+    static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA,
+                                 GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
+                                 GIT_CONFIG_LEVEL_GLOBAL};
+    if (git_libgit2_init() < 0)
+        return git_fail(e, ERR_UNAVAILABLE, "cannot start", "libgit2");
+    /* Output must not depend on the user's configuration, and repositories
+     * of other users are read like any other input. */
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
+    return 0;
+}
+
+void git_stop(void)
+{
+    git_libgit2_shutdown();
+}
+
+int gitrepo_open(struct gitrepo **out, const char *path, struct err *e)
+{
+    struct gitrepo *r = xcalloc(1, sizeof(*r));
+    *out = NULL;
+    if (git_repository_open_ext(&r->git, path, GIT_REPOSITORY_OPEN_NO_SEARCH,
+                                NULL) != 0 &&
+        /* Refuses fewer extensions than open_ext. */
+        git_repository_open_bare(&r->git, path) != 0) {
+        err_set(e, ERR_NOT_A_REPO, "not a git repository");
+        goto fail;
+    }
+    if (git_repository_odb(&r->odb, r->git) != 0) {
+        err_set(e, ERR_NOT_A_REPO, "cannot read the objects");
+        goto fail;
+    }
+    *out = r;
+    return 0;
+fail:
+    gitrepo_close(r);
+    return -1;
+}
+
+void gitrepo_close(struct gitrepo *r)
+{
+    if (!r)
+        return;
+    git_odb_free(r->odb);
+    git_repository_free(r->git);
+    free(r);
+}
+
+/* Commit that OID, or the tag it is, stands for. */
+static int peel(struct gitrepo *r, const git_oid *oid, git_commit **out)
+{
+    git_object *o = NULL, *c = NULL;
+    int rc = git_object_lookup(&o, r->git, oid, GIT_OBJECT_ANY);
+    if (rc == 0)
+        rc = git_object_peel(&c, o, GIT_OBJECT_COMMIT);
+    git_object_free(o);
+    *out = (git_commit *)c;
+    return rc;
+}
+
+/* Newest commit of the references matching GLOB; names break ties, as they
+ * come in order. NULL when there is none. */
+static git_commit *newest(struct gitrepo *r, const char *glob)
+{
+    git_reference_iterator *it = NULL;
+    git_reference *ref = NULL;
+    git_commit *best = NULL;
+    char *best_name = NULL;
+    if (git_reference_iterator_glob_new(&it, r->git, glob) != 0)
+        return NULL;
+    while (git_reference_next(&ref, it) == 0) {
+        git_object *o = NULL;
+        if (git_reference_peel(&o, ref, GIT_OBJECT_COMMIT) == 0) {
+            git_commit *c = (git_commit *)o;
+            const char *name = git_reference_name(ref);
+            git_time_t t = git_commit_time(c);
+            git_time_t b = best ? git_commit_time(best) : 0;
+            if (!best || t > b || (t == b && strcmp(name, best_name) < 0)) {
+                git_commit_free(best);
+                free(best_name);
+                best = c;
+                best_name = xstrdup(name);
+            } else {
+                git_commit_free(c);
+            }
+        }
+        git_reference_free(ref);
+    }
+    git_reference_iterator_free(it);
+    free(best_name);
+    return best;
+}
+
+static int head_commit(struct gitrepo *r, git_commit **out, struct err *e)
+{
+    static const char *const names[] = {"HEAD", "refs/heads/main",
+                                        "refs/heads/master"};
+    git_oid oid;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (git_reference_name_to_id(&oid, r->git, names[i]) != 0)
+            continue;
+        if (peel(r, &oid, out) == 0)
+            return 0;
+        return git_fail(e, ERR_MISSING_OBJECT, "cannot read commit of",
+                        names[i]);
+    }
+    *out = newest(r, "refs/heads/*");
+    if (!*out)
+        *out = newest(r, "refs/tags/*");
+    if (*out)
+        return 0;
+    return err_set(e, ERR_EMPTY_REPO, "no branch or tag has a commit");
+}
+
+int gitrepo_commit(struct gitrepo *r, const char *rev, char commit[OID_HEX + 1],
+                   struct err *e)
+{
+    git_commit *c = NULL;
+    if (rev) {
+        git_object *o = NULL;
+        int rc = git_revparse_single(&o, r->git, rev);
+        if (rc == 0)
+            rc = git_object_peel((git_object **)&c, o, GIT_OBJECT_COMMIT);
+        git_object_free(o);
+        if (rc != 0)
+            return git_fail(e, ERR_MISSING_OBJECT, "no commit", rev);
+    } else if (head_commit(r, &c, e) != 0) {
+        return -1;
+    }
+    git_oid_tostr(commit, OID_HEX + 1, git_commit_id(c));
+    git_commit_free(c);
+    return 0;
+}
+
+void gitrepo_origin(struct gitrepo *r, char *out, size_t cap)
+{
+    git_config *all = NULL, *own = NULL;
+    git_buf url = {NULL, 0, 0};
+    out[0] = '\0';
+    if (git_repository_config(&all, r->git) == 0 &&
+        git_config_open_level(&own, all, GIT_CONFIG_LEVEL_LOCAL) == 0 &&
+        git_config_get_string_buf(&url, own, "remote.origin.url") == 0)
+        git_url_name((struct span){url.ptr, url.size}, out, cap);
+    git_buf_dispose(&url);
+    git_config_free(own);
+    git_config_free(all);
+}
+
+struct level {
+    git_tree *tree;
+    size_t next, n;
+    size_t path_len; /* of the folder, with its '/' */
+};
+
+struct walk {
+    struct gitrepo *r;
+    gitvisit *visit;
+    void *payload;
+    ARRAY(struct level) stack;
+    struct buf path;
+    uint64_t seen;
+};
+
+static void push_tree(struct walk *w, git_tree *t)
+{
+    struct level l = {t, 0, git_tree_entrycount(t), w->path.n};
+    array_push(&w->stack, l);
+}
+
+/* Next entry of the innermost folder. */
+static int walk_entry(struct walk *w, const git_tree_entry *te, struct err *e)
+{
+    struct gitentry entry;
+    git_filemode_t mode = git_tree_entry_filemode(te);
+    if (++w->seen > GIT_MAX_ENTRIES)
+        return err_set(e, ERR_TOO_LARGE, "more than %d files and folders",
+                       GIT_MAX_ENTRIES);
+    if (buf_adds(&w->path, git_tree_entry_name(te)) != 0)
+        return err_set(e, ERR_TOO_LARGE, "path of more than %d bytes",
+                       GIT_MAX_PATH);
+    git_oid_tostr(entry.oid, sizeof(entry.oid), git_tree_entry_id(te));
+    if (mode == GIT_FILEMODE_TREE) {
+        git_tree *t = NULL;
+        if (git_tree_lookup(&t, w->r->git, git_tree_entry_id(te)) == 0) {
+            if (w->stack.n >= GIT_MAX_DEPTH || buf_addc(&w->path, '/') != 0) {
+                git_tree_free(t);
+                return err_set(e, ERR_TOO_LARGE, "folders nested too deep");
+            }
+            push_tree(w, t);
+            return 0;
+        }
+        entry.kind = ENTRY_MISSING;
+    } else {
+        entry.kind = mode == GIT_FILEMODE_LINK     ? ENTRY_LINK
+                     : mode == GIT_FILEMODE_COMMIT ? ENTRY_GITLINK
+                                                   : ENTRY_BLOB;
+    }
+    entry.path = buf_span(&w->path);
+    return w->visit(w->payload, &entry, e);
+}
+
+int gitrepo_walk(struct gitrepo *r, const char *commit, gitvisit *visit,
+                 void *payload, struct err *e)
+{
+    struct walk w = {.r = r,
+                     .visit = visit,
+                     .payload = payload,
+                     .path = BUF_INIT(GIT_MAX_PATH)};
+    git_oid oid;
+    git_commit *c = NULL;
+    git_tree *root = NULL;
+    int rc = -1;
+    if (git_oid_fromstr(&oid, commit) != 0 || peel(r, &oid, &c) != 0 ||
+        git_commit_tree(&root, c) != 0) {
+        git_fail(e, ERR_MISSING_OBJECT, "cannot read the tree of", commit);
+        goto out;
+    }
+    push_tree(&w, root);
+    rc = 0;
+    while (rc == 0 && w.stack.n > 0) {
+        struct level *l = &w.stack.v[w.stack.n - 1];
+        buf_setlen(&w.path, l->path_len);
+        if (l->next == l->n) {
+            git_tree_free(l->tree);
+            w.stack.n--;
+            continue;
+        }
+        rc = walk_entry(&w, git_tree_entry_byindex(l->tree, l->next++), e);
+    }
+out:
+    for (size_t i = 0; i < w.stack.n; i++)
+        git_tree_free(w.stack.v[i].tree);
+    array_release(&w.stack);
+    buf_release(&w.path);
+    git_commit_free(c);
+    return rc;
+}
+
+int gitrepo_blob(struct gitrepo *r, const char *oid, size_t max,
+                 struct buf *out, struct err *e)
+{
+    git_oid id;
+    git_blob *b = NULL;
+    size_t size = 0;
+    git_object_t type;
+    if (git_oid_fromstr(&id, oid) != 0 ||
+        git_odb_read_header(&size, &type, r->odb, &id) != 0)
+        return git_fail(e, ERR_MISSING_OBJECT, "missing object", oid);
+    if (type != GIT_OBJECT_BLOB)
+        return err_set(e, ERR_MISSING_OBJECT, "object '%s' is no blob", oid);
+    if (size > max)
+        return err_set(e, ERR_TOO_LARGE, "%zu bytes, over %zu", size, max);
+    if (git_blob_lookup(&b, r->git, &id) != 0)
+        return git_fail(e, ERR_MISSING_OBJECT, "cannot read object", oid);
+    struct span s = {git_blob_rawcontent(b), (size_t)git_blob_rawsize(b)};
+    int rc = buf_addspan(out, s);
+    git_blob_free(b);
+    return rc == 0 ? 0 : err_set(e, ERR_TOO_LARGE, "%zu bytes", size);
+}

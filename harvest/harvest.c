@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading one repository: tree, blobs, decoding, parsing. */
+#include "base.h"
+
+#include "harvest/harvest.h"
+#include "utf8.h"
+
+static void source_fail(struct harvest *h, struct source *s,
+                        const struct err *e)
+{
+    s->code = e->code;
+    s->note = arena_strdup(&h->arena, span_str(e->msg));
+    h->n_failed++;
+}
+
+static struct source *add_source(struct harvest *h, const struct gitentry *x)
+{
+    struct source s = {.path = arena_strdup(&h->arena, x->path)};
+    memcpy(s.oid, x->oid, sizeof(s.oid));
+    array_push(&h->sources, s);
+    return &h->sources.v[h->sources.n - 1];
+}
+
+/* Folders of installed packages: other people's code under other terms. */
+static bool is_installed(struct span path)
+{
+    static const char *const folders[] = {"site-packages", "dist-packages",
+                                          "node_modules", "venv", ".venv"};
+    while (path.n > 0) {
+        const char *slash = memchr(path.p, '/', path.n);
+        if (!slash)
+            return false;
+        struct span part = {path.p, (size_t)(slash - path.p)};
+        for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+            if (span_is(part, folders[i]))
+                return true;
+        path = (struct span){slash + 1, path.n - part.n - 1};
+    }
+    return false;
+}
+
+static int visit(void *payload, const struct gitentry *x, struct err *e)
+{
+    struct harvest *h = payload;
+    struct err why;
+    (void)e;
+    if (x->kind == ENTRY_MISSING) {
+        err_set(&why, ERR_MISSING_OBJECT, "folder is missing: object '%s'",
+                x->oid);
+        source_fail(h, add_source(h, x), &why);
+        return 0;
+    }
+    if (x->kind != ENTRY_BLOB)
+        return 0;
+    h->n_files++;
+    if (span_ends(x->path, ".py") && !is_installed(x->path)) {
+        h->n_python++;
+        add_source(h, x);
+    }
+    terms_add(h->terms, x->path, x->oid);
+    return 0;
+}
+
+/* Blob of S to text; RAW is scratch. */
+static int read_source(struct harvest *h, struct source *s, struct buf *raw,
+                       struct err *e)
+{
+    struct span path = span_str(s->path);
+    struct buf text = BUF_INIT((size_t)PY_MAX_SOURCE * 4);
+    size_t n;
+    buf_clear(raw);
+    if (utf8_valid(path) < path.n)
+        return err_set(e, ERR_ENCODING, "path is not UTF-8");
+    if (gitrepo_blob(h->git, s->oid, PY_MAX_SOURCE, raw, e) != 0)
+        return -1;
+    if (span_starts(buf_span(raw), "version https://git-lfs"))
+        return err_set(e, ERR_LFS_POINTER, "git-lfs pointer, not a source");
+    if (py_decode(&text, buf_span(raw), e) != 0) {
+        buf_release(&text);
+        return -1;
+    }
+    h->total_text += text.n;
+    if (h->total_text > HARVEST_MAX_TEXT) {
+        buf_release(&text);
+        return err_set(e, ERR_TOO_LARGE, "sources of more than %u bytes",
+                       HARVEST_MAX_TEXT);
+    }
+    s->text.p = buf_detach(&text, &n);
+    s->text.n = n;
+    return 0;
+}
+
+/* Without one of these words no file can name a root of nn.Module. */
+static bool may_hold_modules(const struct harvest *h)
+{
+    static const char *const words[] = {"torch", "timm", "LightningModule",
+                                        "PreTrainedModel"};
+    for (size_t i = 0; i < h->sources.n; i++) {
+        struct span t = h->sources.v[i].text;
+        for (size_t k = 0; t.n > 0 && k < ARRAY_LEN(words); k++)
+            if (memmem(t.p, t.n, words[k], strlen(words[k])))
+                return true;
+    }
+    return false;
+}
+
+static void parse_all(struct harvest *h, struct pyparser *parser)
+{
+    struct err e;
+    for (size_t i = 0; i < h->sources.n; i++) {
+        struct source *s = &h->sources.v[i];
+        if (s->code == ERR_NONE)
+            s->mod = pymod_new(parser, s->path, s->text, &e);
+        if (!s->mod) {
+            if (s->code == ERR_NONE)
+                source_fail(h, s, &e);
+            pyrepo_add_absent(h->py, s->path);
+            continue;
+        }
+        /* Both are larger than the text, and only clean needs them. */
+        pymod_drop_tree(s->mod);
+        array_release(&s->mod->reads);
+        h->n_parsed++;
+        pyrepo_add(h->py, s->mod);
+        map_put(&h->by_path, span_str(s->path), (void *)(uintptr_t)(i + 1));
+    }
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct source *x = a, *y = b;
+    return strcmp(x->path, y->path);
+}
+
+static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
+{
+    struct buf raw = BUF_INIT(PY_MAX_SOURCE);
+    struct err why;
+    if (gitrepo_open(&h->git, h->target->path, e) != 0)
+        return -1;
+    if (gitrepo_walk(h->git, h->target->commit, visit, h, e) != 0)
+        return -1;
+    if (h->sources.n > 0)
+        qsort(h->sources.v, h->sources.n, sizeof(*h->sources.v), by_path);
+    for (size_t i = 0; i < h->sources.n; i++) {
+        struct source *s = &h->sources.v[i];
+        if (s->code == ERR_NONE && read_source(h, s, &raw, &why) != 0)
+            source_fail(h, s, &why);
+    }
+    buf_release(&raw);
+    if (may_hold_modules(h))
+        parse_all(h, parser);
+    return 0;
+}
+
+int harvest_repo(const struct harvest_rules *rules, const struct target *t,
+                 struct buf *out, struct err *e)
+{
+    struct harvest h = {.rules = rules, .target = t};
+    struct pyparser *parser = NULL;
+    struct err why;
+    int rc;
+    h.terms = terms_new();
+    h.py = pyrepo_new();
+    if (!t->commit[0])
+        rc = records_broken(t, &t->err, out, e);
+    else if (!(parser = pyparser_new(&why)) || read_repo(&h, parser, &why) != 0)
+        rc = records_broken(t, &why, out, e);
+    else
+        rc = records_write(&h, out, e);
+    for (size_t i = 0; i < h.sources.n; i++)
+        free((char *)(uintptr_t)h.sources.v[i].text.p);
+    array_release(&h.sources);
+    map_release(&h.by_path);
+    pyrepo_free(h.py);
+    pyparser_free(parser);
+    terms_free(h.terms);
+    gitrepo_close(h.git);
+    arena_release(&h.arena);
+    return rc;
+}

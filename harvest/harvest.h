@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* One repository: from its commit to packed records. */
+#ifndef KM_HARVEST_H
+#define KM_HARVEST_H
+
+#include "array.h"
+#include "harvest/gitrepo.h"
+#include "harvest/terms.h"
+#include "py/pyrepo.h"
+#include "val.h"
+
+/* Text of all Python files of one repository together: the largest real ones
+ * have a third of it. */
+#define HARVEST_MAX_TEXT (256u << 20)
+#define HARVEST_MAX_OUT  ((size_t)1 << 30) /* packed records of one repository \
+                                            */
+
+struct harvest_rules {
+    const char *rev; /* NULL = HEAD */
+    bool any_licence;
+    struct licence_rules licences;
+};
+
+/* One repository to read. */
+struct target {
+    const char *path;
+    char name[256];           /* as in the records */
+    char commit[OID_HEX + 1]; /* "" = could not be opened, see err */
+    struct err err;
+};
+
+/* A Python file of the tree. */
+struct source {
+    char *path; /* raw bytes */
+    char oid[OID_HEX + 1];
+    enum err_code code; /* ERR_NONE, or why it has no text */
+    char *note;
+    struct span text; /* decoded, owned */
+    struct pymod *mod;
+    bool has_module, needed;
+};
+
+struct harvest {
+    const struct harvest_rules *rules;
+    const struct target *target;
+    struct gitrepo *git;
+    struct terms *terms;
+    struct arena arena;
+    ARRAY(struct source) sources;
+    struct map by_path; /* path -> index + 1 into sources */
+    struct pyrepo *py;
+    size_t total_text;
+    int64_t n_files, n_python, n_parsed, n_modules, n_failed, n_shadowed;
+};
+
+/*
+ * Append the records of T, packed, to OUT: `file`s by path, `module`s by path
+ * and line, then `repo`. A broken file or repository gives its record in state
+ * failed or rejected; -1 only when OUT is full.
+ */
+int harvest_repo(const struct harvest_rules *rules, const struct target *t,
+                 struct buf *out, struct err *e) MUST_USE;
+
+/* records.c: the same for a read harvest, and for a repository that could not
+ * be read at all (its only record). */
+int records_write(struct harvest *h, struct buf *out, struct err *e) MUST_USE;
+int records_broken(const struct target *t, const struct err *why,
+                   struct buf *out, struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which licence a text is: by the sentences that grant and limit, not by whole
+ * templates, so that copyright lines, line breaks and quotation marks do not
+ * matter. No answer ("") rather than a wrong one.
+ */
+#ifndef KM_LICENCE_H
+#define KM_LICENCE_H
+
+#include "base.h"
+
+#define SPDX_MAX 120
+
+/* SPDX expression of a licence file's text: several texts in one file give
+ * "A AND B"; "" when it is none of the known ones, or limits use further
+ * (non-commercial and the like). */
+void licence_text(char spdx[SPDX_MAX], struct span text);
+
+/* Licence stated at the top of a Python file: SPDX tag in its first lines,
+ * else a notice in its leading comments or docstring. Returns 0 = nothing is
+ * said there; 1 = SPDX set, TAG tells which way; 2 = a notice that limits use
+ * or is not understood: SPDX is "". */
+int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source);
+
+/* Does EXPR pass: every licence joined by AND is allowed, of those joined by
+ * OR one. ALLOW empty = all; DENY wins. Lists hold SPDX ids or "GPL-*". */
+struct licence_rules {
+    const char *const *allow, *const *deny;
+    size_t n_allow, n_deny;
+};
+bool licence_allowed(const struct licence_rules *rules, const char *expr);
+
+/* Rank of a file name as licence file, 0 = it is none; the higher the better
+ * ("LICENSE" before "LICENSE.md" before "COPYING" before "COPYRIGHT"). */
+int licence_file_rank(struct span name);
+/* Licence named by the text of package metadata: pyproject.toml, setup.cfg,
+ * setup.py, PKG-INFO; "" when it names none that is known. */
+void licence_metadata(char spdx[SPDX_MAX], struct span text);
+
+#endif

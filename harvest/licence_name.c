@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Names: of licence files, and of licences in package metadata. */
+#include "base.h"
+
+#include "buf.h"
+#include "harvest/licence.h"
+
+static bool lower(char out[64], struct span s)
+{
+    if (s.n >= 64)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        out[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    }
+    out[s.n] = '\0';
+    return true;
+}
+
+static bool cut(struct span *s, const char *end)
+{
+    if (!span_ends(*s, end))
+        return false;
+    s->n -= strlen(end);
+    return true;
+}
+
+int licence_file_rank(struct span name)
+{
+    char text[64];
+    if (!lower(text, name))
+        return 0;
+    struct span s = span_str(text);
+    int bonus = cut(&s, ".md") ? 3 : cut(&s, ".txt") ? 2 : 4;
+    if (bonus == 4 && cut(&s, ".rst"))
+        bonus = 1;
+    if (span_is(s, "license") || span_is(s, "licence"))
+        return 90 + bonus;
+    if (span_is(s, "unlicense") || span_is(s, "license-code"))
+        return 80 + bonus;
+    if (span_is(s, "copying.lesser"))
+        return 70 + bonus;
+    if (span_is(s, "copying"))
+        return 60 + bonus;
+    if (span_ends(s, ".py") || span_ends(s, ".html") || span_ends(s, ".json"))
+        return 0;
+    if (span_starts(s, "license-") || span_starts(s, "license_") ||
+        span_starts(s, "license.") || span_starts(s, "licence-") ||
+        span_starts(s, "licence."))
+        return 40 + bonus;
+    if (span_ends(s, "-license") || span_ends(s, "_license"))
+        return 30 + bonus;
+    return span_is(s, "copyright") ? 10 + bonus : 0;
+}
+
+static const struct {
+    const char *name, *spdx;
+} names[] = {
+    {"mit", "MIT"},
+    {"mit license", "MIT"},
+    {"the mit license", "MIT"},
+    {"apache", "Apache-2.0"},
+    {"apache 2.0", "Apache-2.0"},
+    {"apache-2.0", "Apache-2.0"},
+    {"apache 2", "Apache-2.0"},
+    {"apache license 2.0", "Apache-2.0"},
+    {"apache license, version 2.0", "Apache-2.0"},
+    {"apache 2.0 license", "Apache-2.0"},
+    {"apache software license", "Apache-2.0"},
+    {"bsd-3-clause", "BSD-3-Clause"},
+    {"bsd 3-clause", "BSD-3-Clause"},
+    {"bsd 3-clause license", "BSD-3-Clause"},
+    {"bsd-2-clause", "BSD-2-Clause"},
+    {"isc", "ISC"},
+    {"isc license", "ISC"},
+    {"mpl-2.0", "MPL-2.0"},
+    {"mpl 2.0", "MPL-2.0"},
+    {"mozilla public license 2.0 (mpl 2.0)", "MPL-2.0"},
+    {"gpl-3.0", "GPL-3.0-only"},
+    {"gplv3", "GPL-3.0-only"},
+    {"gnu general public license v3 (gplv3)", "GPL-3.0-only"},
+    {"gpl-2.0", "GPL-2.0-only"},
+    {"gplv2", "GPL-2.0-only"},
+    {"lgpl-3.0", "LGPL-3.0-only"},
+    {"agpl-3.0", "AGPL-3.0-only"},
+    {"unlicense", "Unlicense"},
+    {"cc0-1.0", "CC0-1.0"},
+};
+
+/* The licence that LINE names after KEY: license = "MIT", License: MIT,
+ * 'License :: OSI Approved :: MIT License'. */
+static bool line_names(char spdx[SPDX_MAX], struct span line)
+{
+    char text[64];
+    static const char osi[] = "License :: OSI Approved :: ";
+    const char *end = line.p + line.n;
+    const char *p =
+        line.n ? memmem(line.p, line.n, osi, sizeof(osi) - 1) : NULL;
+    if (p) {
+        p += sizeof(osi) - 1;
+    } else {
+        size_t i = 0;
+        while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
+            i++;
+        if (line.n - i < 8 || strncasecmp(line.p + i, "license", 7) != 0)
+            return false;
+        p = line.p + i + 7;
+        while (p < end && *p == ' ')
+            p++;
+        if (p == end || (*p != '=' && *p != ':'))
+            return false;
+        p++;
+        while (p < end && strchr(" \t{\"'", *p))
+            p++;
+        if (end - p > 4 && strncmp(p, "text", 4) == 0) {
+            p += 4;
+            while (p < end && strchr(" =\"'", *p))
+                p++;
+        }
+    }
+    size_t n = 0;
+    while (p + n < end && !strchr("\"'\r}", p[n]))
+        n++;
+    while (n > 0 && p[n - 1] == ' ')
+        n--;
+    if (!lower(text, (struct span){p, n}))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(text, names[i].name) == 0) {
+            snprintf(spdx, SPDX_MAX, "%s", names[i].spdx);
+            return true;
+        }
+    }
+    return false;
+}
+
+void licence_metadata(char spdx[SPDX_MAX], struct span text)
+{
+    spdx[0] = '\0';
+    text.n = MIN(text.n, (size_t)64 << 10);
+    while (text.n > 0) {
+        const char *nl = memchr(text.p, '\n', text.n);
+        size_t n = nl ? (size_t)(nl - text.p) : text.n;
+        if (line_names(spdx, (struct span){text.p, n}))
+            return;
+        n += nl != NULL;
+        text = (struct span){text.p + n, text.n - n};
+    }
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+PROGS += km-harvest
+km-harvest_SRCS := harvest/main.c harvest/targets.c harvest/harvest.c \
+	harvest/records.c harvest/terms.c harvest/gitrepo.c harvest/gitname.c \
+	harvest/licence.c harvest/licence_name.c
+km-harvest_ARCHIVES := py
+km-harvest_PKGS := libgit2
+UNIT_SRCS += harvest/licence.c harvest/licence_name.c harvest/gitname.c

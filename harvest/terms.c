@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Licence files by folder; each text is read once, when it is asked for. */
+#include "base.h"
+
+#include "array.h"
+#include "harvest/terms.h"
+#include "map.h"
+#include "utf8.h"
+
+#define MAX_LICENCE_FILE (1u << 20)
+#define METADATA_RANK    1
+
+struct licence_file {
+    char *path;
+    char oid[OID_HEX + 1];
+    int rank;
+};
+
+struct folder {
+    ARRAY(struct licence_file) files;
+    bool read;
+    struct licence licence;
+};
+
+struct terms {
+    struct arena arena;
+    struct map folders; /* path -> struct folder */
+};
+
+struct terms *terms_new(void)
+{
+    return xcalloc(1, sizeof(struct terms));
+}
+
+void terms_free(struct terms *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->folders.n; i++) {
+        struct folder *f = t->folders.entries[i].value;
+        array_release(&f->files);
+    }
+    map_release(&t->folders);
+    arena_release(&t->arena);
+    free(t);
+}
+
+static struct span folder_of(struct span path)
+{
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+    return (struct span){path.p, slash ? (size_t)(slash - path.p) : 0};
+}
+
+static bool is_metadata(struct span name)
+{
+    return span_is(name, "pyproject.toml") || span_is(name, "setup.cfg") ||
+           span_is(name, "setup.py") || span_is(name, "PKG-INFO");
+}
+
+void terms_add(struct terms *t, struct span path, const char *oid)
+{
+    struct span dir = folder_of(path), name = path;
+    if (dir.n > 0 || (path.n > 0 && path.p[0] == '/'))
+        name = (struct span){path.p + dir.n + 1, path.n - dir.n - 1};
+    int rank = licence_file_rank(name);
+    if (rank == 0 && dir.n == 0 && is_metadata(name))
+        rank = METADATA_RANK;
+    if (rank == 0 || utf8_valid(path) < path.n)
+        return;
+    struct folder *f = map_get(&t->folders, dir);
+    if (!f) {
+        f = arena_zalloc(&t->arena, sizeof(*f));
+        map_put(&t->folders, dir, f);
+    }
+    struct licence_file file = {.rank = rank};
+    file.path = arena_strdup(&t->arena, path);
+    snprintf(file.oid, sizeof(file.oid), "%s", oid);
+    array_push(&f->files, file);
+}
+
+static void read_one(const struct licence_file *file, struct gitrepo *git,
+                     char spdx[SPDX_MAX])
+{
+    struct buf b = BUF_INIT(MAX_LICENCE_FILE);
+    struct err e;
+    spdx[0] = '\0';
+    if (gitrepo_blob(git, file->oid, MAX_LICENCE_FILE, &b, &e) == 0) {
+        if (file->rank == METADATA_RANK)
+            licence_metadata(spdx, buf_span(&b));
+        else
+            licence_text(spdx, buf_span(&b));
+    }
+    buf_release(&b);
+}
+
+/* LICENSE-MIT and LICENSE-APACHE beside each other leave the choice. */
+static void add_choice(char spdx[SPDX_MAX], const char *other)
+{
+    size_t n = strlen(spdx);
+    if (other[0] && !strstr(spdx, other) && n + strlen(other) + 5 < SPDX_MAX)
+        snprintf(spdx + n, SPDX_MAX - n, " OR %s", other);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct licence_file *x = a, *y = b;
+    return x->rank != y->rank ? y->rank - x->rank : strcmp(x->path, y->path);
+}
+
+static const struct licence *folder_licence(struct folder *f,
+                                            struct gitrepo *git)
+{
+    static const char *const choice[] = {"license-", "license_", "license."};
+    char spdx[SPDX_MAX];
+    if (f->read)
+        return &f->licence;
+    f->read = true;
+    qsort(f->files.v, f->files.n, sizeof(*f->files.v), by_rank);
+    const struct licence_file *best = &f->files.v[0];
+    read_one(best, git, f->licence.spdx);
+    f->licence.evidence = best->path;
+    for (size_t i = 1; i < f->files.n; i++) {
+        const struct licence_file *next = &f->files.v[i];
+        struct span dir = folder_of(span_str(best->path));
+        const char *name = best->path + dir.n + (dir.n > 0);
+        bool several = false;
+        for (size_t k = 0; k < ARRAY_LEN(choice); k++)
+            several |= strncasecmp(name, choice[k], 8) == 0;
+        if (best->rank == METADATA_RANK) {
+            if (!f->licence.spdx[0]) {
+                read_one(next, git, f->licence.spdx);
+                f->licence.evidence = next->path;
+            }
+        } else if (several && next->rank > 40 && f->licence.spdx[0]) {
+            read_one(next, git, spdx);
+            add_choice(f->licence.spdx, spdx);
+        }
+    }
+    if (best->rank == METADATA_RANK && !f->licence.spdx[0])
+        f->licence.evidence = "";
+    return &f->licence;
+}
+
+const struct licence *terms_root(struct terms *t, struct gitrepo *git)
+{
+    static const struct licence none = {"", ""};
+    struct folder *f = map_get(&t->folders, (struct span){"", 0});
+    return f ? folder_licence(f, git) : &none;
+}
+
+void terms_of(struct terms *t, struct gitrepo *git, struct span path,
+              struct span source, struct licence *out)
+{
+    bool tag;
+    int said = licence_header(out->spdx, &tag, source);
+    out->evidence = tag ? "tag" : "header";
+    if (said != 0)
+        return;
+    for (struct span d = folder_of(path); d.n > 0; d = folder_of(d)) {
+        struct folder *f = map_get(&t->folders, d);
+        if (f) {
+            *out = *folder_licence(f, git);
+            return;
+        }
+    }
+    *out = *terms_root(t, git);
+}
