@@ -315,6 +315,13 @@ static enum err_code judge(const struct writer *w, const struct node *n,
                            const struct val *from, const char *language,
                            struct span *task, struct err *why)
 {
+    struct span hint = val_gets(from, "task");
+    if (hint.n == 0)
+        hint = span_str(w->o->task);
+    *task = taskset_find(w->o->tasks, hint, why);
+    bool known = task->p != NULL;
+    if (!known) /* still tells which task it was for */
+        *task = hint;
     if (n->fail != ERR_NONE) {
         err_set(why, n->fail, "%s", n->note);
         return n->fail;
@@ -329,11 +336,7 @@ static enum err_code judge(const struct writer *w, const struct node *n,
                 n->same->program.p);
         return c;
     }
-    struct span hint = val_gets(from, "task");
-    if (hint.n == 0)
-        hint = span_str(w->o->task);
-    *task = taskset_find(w->o->tasks, hint, why);
-    if (!task->p)
+    if (!known)
         return ERR_NO_TASK;
     if (!language) {
         struct span tag = val_gets(from, "language");
@@ -395,7 +398,7 @@ static int write_node(struct writer *w, struct node *n, struct err *e)
     if (n->rec.n && spill_get(&w->l->spill, n->rec, a, &from, e) != 0)
         return -2;
     const char *language = w->o->language;
-    if (!language)
+    if (!language && from)
         language = language_of(val_gets(from, "language"));
     enum err_code code = judge(w, n, from, language, &task, &why);
     struct val *flags = val_list(a);
@@ -404,8 +407,6 @@ static int write_node(struct writer *w, struct node *n, struct err *e)
         val_push(a, flags, val_at(seen, i));
 
     struct val *rec = rec_new(a, "revision");
-    if (!task.p) /* still tells which task it was for */
-        task = val_gets(from, "task");
     val_set(a, rec, "task", val_str(a, task.p ? task : SPAN_LIT("")));
     val_set(a, rec, "run", val_str(a, n->run));
     val_set(a, rec, "program", val_str(a, n->program));
