@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "clean/closure.h"
+#include "clean/recover.h"
+#include "py/unsafe.h"
+
+/* Times that one class may be closed over again with something left out, and
+ * statements that it may need. */
+#define MAX_ATTEMPTS 64
+#define MAX_UNITS    4000
+
+void closure_init(struct closure *c, struct crepo *r, struct arena *a)
+{
+    *c = (struct closure){.r = r, .arena = a};
+}
+
+static void reset(struct closure *c)
+{
+    for (size_t i = 0; i < c->units.n; i++)
+        c->units.v[i].f->included[c->units.v[i].stmt] = 0;
+    for (size_t i = 0; i < c->ents.n; i++) {
+        array_release(&c->ents.v[i].modules);
+        array_release(&c->ents.v[i].units);
+    }
+    c->units.n = 0;
+    c->ents.n = 0;
+    map_release(&c->by_key);
+    map_release(&c->builtins);
+    c->future = false;
+}
+
+void closure_release(struct closure *c)
+{
+    reset(c);
+    array_release(&c->units);
+    array_release(&c->ents);
+    array_release(&c->cuts);
+    array_release(&c->dropped);
+    array_release(&c->occ);
+}
+
+static int fail(struct fault *x, enum err_code code, int unit, uint32_t at,
+                const struct cfile *f, struct span what, const char *why)
+{
+    char name[96];
+
+    mask_text(name, sizeof(name), what);
+    x->code = code;
+    x->unit = unit;
+    x->at = at;
+    snprintf(x->note, sizeof(x->note), "'%s'%s%s at %.80s:%u", name,
+             *why ? ", " : "", why, f->m->path, pymod_line(f->m, at));
+    return -1;
+}
+
+/* ---- what is left out ---- */
+
+bool closure_is_cut(const struct closure *c, const struct cfile *f, uint32_t at)
+{
+    size_t lo = 0, hi = f->scan.cuts.n;
+
+    while (lo < hi) { /* first cut that starts behind AT */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (f->scan.cuts.v[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (lo-- > 0) { /* only comments lie inside of other cuts */
+        const struct cut *x = &f->scan.cuts.v[lo];
+
+        if (x->live && at < x->end)
+            return true;
+        if (x->live && x->kind != CUT_COMMENT)
+            break;
+        if (at - x->start > PY_MAX_SOURCE / 16)
+            break;
+    }
+    if (ranges_hold(&f->decorators, at))
+        return true;
+    for (size_t i = 0; i < c->cuts.n; i++)
+        if (c->cuts.v[i].f == f && c->cuts.v[i].start <= at &&
+            at < c->cuts.v[i].end)
+            return true;
+    return false;
+}
+
+static bool is_dropped(const struct closure *c, const struct cfile *f,
+                       uint32_t at, bool mutator)
+{
+    for (size_t i = 0; i < c->dropped.n; i++)
+        if (c->dropped.v[i].f == f && c->dropped.v[i].at == at &&
+            c->dropped.v[i].mutator == mutator)
+            return true;
+    return false;
+}
+
+static struct span read_rest(const struct pyread *x)
+{
+    size_t n = MIN(x->name.n + 1, x->dotted.n);
+
+    return (struct span){x->dotted.p + n, x->dotted.n - n};
+}
+
+static bool env_name(struct span dotted)
+{
+    return span_is(dotted, "os.getenv") || span_is(dotted, "os.environ.get");
+}
+
+const struct env_call *closure_env(const struct closure *c, struct cfile *f,
+                                   uint32_t at)
+{
+    for (size_t i = 0; i < f->scan.envs.n; i++) {
+        const struct env_call *x = &f->scan.envs.v[i];
+        struct target t;
+
+        if (x->at != at)
+            continue;
+        t = crepo_resolve(c->r, f, at, x->dotted);
+        return t.kind == TARGET_EXTERNAL && env_name(t.dotted) ? x : NULL;
+    }
+    return NULL;
+}
+
+/* ---- entities ---- */
+
+static struct span symbol_key(char out[320], const struct cfile *f,
+                              struct span name)
+{
+    int n =
+        snprintf(out, 320, "%d:%.*s", f->index, (int)MIN(name.n, 256u), name.p);
+
+    return (struct span){out, (size_t)n};
+}
+
+static struct span import_key(char out[640], struct span module,
+                              struct span member, struct span name)
+{
+    int n = snprintf(out, 640, "i:%.*s:%.*s:%.*s", (int)MIN(module.n, 200u),
+                     module.p, (int)MIN(member.n, 200u), member.p,
+                     (int)MIN(name.n, 200u), name.p);
+
+    return (struct span){out, (size_t)n};
+}
+
+struct entity *closure_symbol(const struct closure *c, const struct cfile *f,
+                              struct span name)
+{
+    char tmp[320];
+    size_t i = (size_t)(uintptr_t)map_get(&c->by_key, symbol_key(tmp, f, name));
+
+    return i > 0 ? &c->ents.v[i - 1] : NULL;
+}
+
+static struct entity *add_entity(struct closure *c, struct span key,
+                                 struct entity e)
+{
+    void **place = map_ref(&c->by_key, key);
+
+    if (!*place) {
+        *place = (void *)(uintptr_t)(c->ents.n + 1);
+        array_push(&c->ents, e);
+    }
+    return &c->ents.v[(size_t)(uintptr_t)*place - 1];
+}
+
+static struct entity *add_symbol(struct closure *c, struct cfile *f,
+                                 struct span name)
+{
+    char tmp[320];
+    struct entity e = {.f = f, .name = name};
+
+    return add_entity(c, symbol_key(tmp, f, name), e);
+}
+
+/* `import torch.utils` without a name binds torch: one entity for all such
+ * imports of the package. */
+static bool binds_package(const struct target *t)
+{
+    return t->member.n == 0 && !t->aliased;
+}
+
+bool entity_is_package(const struct entity *e)
+{
+    return e->external && e->member.n == 0 && !e->aliased;
+}
+
+static struct span key_of_import(char tmp[640], const struct target *t)
+{
+    if (binds_package(t))
+        return import_key(tmp, t->name, SPAN_LIT(""), SPAN_LIT(""));
+    return import_key(tmp, t->module, t->member, t->name);
+}
+
+/* The `import a.b.c` statements of F that the chain DOTTED needs. */
+static void add_modules(struct entity *e, const struct cfile *f,
+                        struct span head, const struct target *t)
+{
+    const struct pysym *b[CREPO_BINDINGS];
+    size_t n = crepo_bindings(f, head, b), found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct span m = b[i]->module;
+        bool prefix = b[i]->kind == PYSYM_IMPORT && !b[i]->aliased &&
+                      span_eq(b[i]->name, t->name) && m.n <= t->dotted.n &&
+                      memcmp(m.p, t->dotted.p, m.n) == 0 &&
+                      (m.n == t->dotted.n || t->dotted.p[m.n] == '.');
+
+        if (prefix) {
+            array_push(&e->modules, m);
+            found++;
+        }
+    }
+    if (found == 0)
+        array_push(&e->modules, t->name);
+}
+
+static void add_import(struct closure *c, const struct cfile *f,
+                       struct span head, const struct target *t)
+{
+    char tmp[640];
+    struct entity e = {
+        .external = true,
+        .required = true,
+        .name = t->name,
+        .module = t->module,
+        .member = t->member,
+        .aliased = t->aliased,
+    };
+    struct entity *found = add_entity(c, key_of_import(tmp, t), e);
+
+    if (binds_package(t) && found->modules.n < 256)
+        add_modules(found, f, head, t);
+}
+
+struct entity *closure_entity(const struct closure *c, struct cfile *f,
+                              size_t i)
+{
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t = crepo_target(c->r, f, i);
+    char tmp[640];
+    size_t k;
+
+    if (closure_is_cut(c, f, x->at))
+        return NULL;
+    if (t->kind == TARGET_SYM)
+        return closure_symbol(c, t->file, t->name);
+    if (t->kind != TARGET_EXTERNAL)
+        return NULL;
+    if (x->bound > 0) {
+        const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
+
+        if (!s || !crepo_is_own(c->r, f, s))
+            return NULL;
+    }
+    k = (size_t)(uintptr_t)map_get(&c->by_key, key_of_import(tmp, t));
+    return k > 0 ? &c->ents.v[k - 1] : NULL;
+}
+
+/* ---- units ---- */
+
+static int include(struct closure *c, struct cfile *f, int stmt, int from,
+                   uint32_t at, bool mutator, struct fault *x)
+{
+    const struct pystmt *s = &f->m->stmts.v[stmt];
+    struct unit u = {f, stmt, from, at, mutator};
+
+    if (f->included[stmt])
+        return 0;
+    if (c->units.n == MAX_UNITS)
+        return fail(x, ERR_TOO_LARGE, from, at, f,
+                    span_str("more than 4000 statements"), "");
+    array_push(&c->units, u);
+    f->included[stmt] = (int)c->units.n;
+    crepo_prepare(c->r, f);
+    for (int i = 0; i < s->n_defs; i++) {
+        const struct pysym *y =
+            &f->m->syms.v[f->m->globals.v[s->first_def + i]];
+
+        if (y->kind != PYSYM_STAR && !sym_is_remote(f->m, y))
+            array_push(&add_symbol(c, f, y->name)->units, (int)c->units.n - 1);
+    }
+    c->future |= f->m->future_annotations;
+    return 0;
+}
+
+/* Unsafe names hide behind `try: import x` too, where X is a symbol. */
+static int check_bindings(struct closure *c, struct cfile *f, struct span name,
+                          struct span rest, int unit, uint32_t at,
+                          struct fault *x)
+{
+    const struct pysym *b[CREPO_BINDINGS];
+    size_t n = crepo_bindings(f, name, b), denied = 0;
+    struct target t = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        const char *full;
+
+        if (!sym_is_import(b[i]))
+            continue;
+        t = crepo_import(c->r, f, b[i]);
+        if (t.kind == TARGET_EXTERNAL) {
+            full = arena_printf(c->arena, "%.*s%s%.*s", (int)t.dotted.n,
+                                t.dotted.p, rest.n ? "." : "", (int)rest.n,
+                                rest.p);
+            if (py_unsafe_find(span_str(full)))
+                return fail(x, ERR_UNSAFE, unit, at, f, span_str(full), "");
+            denied += !policy_allows(c->r->policy, t.dotted);
+        } else if (t.kind == TARGET_NONE) {
+            denied++;
+        }
+    }
+    if (n > 0 && denied == n) {
+        if (t.kind == TARGET_EXTERNAL)
+            return fail(x, ERR_IMPORT_DENIED, unit, at, f, t.dotted, "");
+        return fail(x, ERR_UNRESOLVED, unit, at, f, name,
+                    "imported but not in the repository");
+    }
+    return 0;
+}
+
+static int require(struct closure *c, struct cfile *f, struct span name,
+                   int unit, uint32_t at, struct fault *x)
+{
+    const struct pysym *b[CREPO_BINDINGS];
+    size_t n = crepo_bindings(f, name, b);
+    bool remote = true;
+    struct entity *e = add_symbol(c, f, name);
+
+    if (e->required)
+        return 0;
+    e->required = true;
+    for (size_t i = 0; i < n; i++)
+        remote &= sym_is_remote(f->m, b[i]);
+    for (size_t i = n; i-- > 0;) {
+        if (sym_is_remote(f->m, b[i]) && !remote)
+            continue;
+        if (include(c, f, f->m->stmts.v[b[i]->stmt].top, unit, at, false, x))
+            return -1;
+    }
+    if (n == 0) /* resolved to nothing but a cycle */
+        return fail(x, ERR_UNRESOLVED, unit, at, f, name, "");
+    crepo_prepare(c->r, f);
+    for (size_t i = 0; i < f->mutators.n; i++) {
+        const struct mutator *mu = &f->mutators.v[i];
+
+        if (span_eq(mu->name, name) &&
+            !is_dropped(c, f, f->m->stmts.v[mu->stmt].start, true) &&
+            include(c, f, mu->stmt, unit, at, true, x))
+            return -1;
+    }
+    return 0;
+}
+
+static int external(struct closure *c, struct cfile *f, const struct pyread *x,
+                    const struct target *t, int unit, struct fault *bad)
+{
+    bool stays = false;
+    size_t len;
+
+    if (py_unsafe_find(t->dotted))
+        return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
+    if (x->bound > 0) {
+        const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
+        int k = s ? scan_import_at(&f->scan, s->start) : -1;
+
+        stays = s && !crepo_is_own(c->r, f, s);
+        if (stays && k >= 0 && f->scan.imports.v[k].guarded)
+            return 0;
+    }
+    if (policy_renamed(t->dotted, &len) && binds_package(t))
+        return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
+    if (!policy_allows(c->r->policy, t->dotted) &&
+        !policy_renamed(t->dotted, &len))
+        return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
+    if (!stays)
+        add_import(c, f, x->name, t);
+    return 0;
+}
+
+/* An annotation that names a whole module class would drag it in for nothing;
+ * a configuration class is evidence for those who make inputs. */
+static bool wanted_annotation(struct closure *c, const struct target *t)
+{
+    const struct pysym *s = pymod_lookup(t->file->m, 0, t->name);
+
+    if (!s || s->kind != PYSYM_CLASS)
+        return true;
+    return !pyrepo_is_module_class(c->r->names, t->file->m,
+                                   &t->file->m->defs.v[s->def]);
+}
+
+static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
+{
+    struct cfile *f = c->units.v[unit].f;
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t;
+    char tmp[160];
+
+    if (closure_is_cut(c, f, x->at))
+        return 0;
+    if (is_dropped(c, f, x->at, false)) {
+        c->future = true;
+        return 0;
+    }
+    t = crepo_target(c->r, f, i);
+    switch (t->kind) {
+    case TARGET_LOCAL:
+        return 0;
+    case TARGET_BUILTIN:
+        snprintf(tmp, sizeof(tmp), "builtins.%.*s", (int)MIN(t->dotted.n, 128u),
+                 t->dotted.p);
+        if (py_unsafe_find(span_str(tmp)))
+            return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
+        map_put(&c->builtins, x->name, c);
+        return 0;
+    case TARGET_EXTERNAL:
+        if (closure_env(c, f, x->at))
+            return 0;
+        return external(c, f, x, t, unit, bad);
+    case TARGET_SYM:
+        if ((x->flags & PYREAD_ANNOTATION) && !wanted_annotation(c, t) &&
+            !closure_symbol(c, t->file, t->name)) {
+            c->future = true;
+            return 0;
+        }
+        if (check_bindings(c, t->file, t->name,
+                           t->file == f ? read_rest(x) : SPAN_LIT(""), unit,
+                           x->at, bad))
+            return -1;
+        return require(c, t->file, t->name, unit, x->at, bad);
+    case TARGET_MODULE:
+        return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
+                    "a module used as a value");
+    default:
+        return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted, "");
+    }
+}
+
+/* Syntax errors: the innermost definitions that hold one. */
+static int check_errors(struct closure *c, int unit, struct fault *bad)
+{
+    struct cfile *f = c->units.v[unit].f;
+    const struct pystmt *s = &f->m->stmts.v[c->units.v[unit].stmt];
+    const struct pydef *leaf = NULL;
+    bool any = false;
+
+    if (!s->has_error)
+        return 0;
+    for (size_t i = f->m->defs.n; i-- > 0;) {
+        const struct pydef *d = &f->m->defs.v[i];
+
+        if (d->start < s->start || d->end > s->end || !d->has_error)
+            continue;
+        any = true;
+        if (!(leaf && leaf->start >= d->start && leaf->end <= d->end)) {
+            leaf = d;
+            if (!closure_is_cut(c, f, d->body_start))
+                return fail(bad, ERR_PARSE, unit, d->body_start, f, d->qual,
+                            "syntax error");
+        }
+    }
+    if (!any)
+        return fail(bad, ERR_PARSE, unit, s->start, f, span_str("statement"),
+                    "syntax error");
+    return 0;
+}
+
+static int check_findings(struct closure *c, int unit, struct fault *bad)
+{
+    struct cfile *f = c->units.v[unit].f;
+    const struct pystmt *s = &f->m->stmts.v[c->units.v[unit].stmt];
+
+    for (size_t i = 0; i < f->scan.findings.n; i++) {
+        const struct finding *x = &f->scan.findings.v[i];
+
+        if (x->at >= s->start && x->at < s->end && !closure_is_cut(c, f, x->at))
+            return fail(bad, x->code, unit, x->at, f, x->text, "");
+    }
+    for (size_t i = 0; i < f->scan.literals.n; i++) {
+        const struct literal_attr *x = &f->scan.literals.v[i];
+        struct target t;
+        const char *full;
+
+        if (x->at < s->start || x->at >= s->end || closure_is_cut(c, f, x->at))
+            continue;
+        t = crepo_resolve(c->r, f, x->at, x->dotted);
+        if (t.kind != TARGET_EXTERNAL && t.kind != TARGET_BUILTIN)
+            continue;
+        full = arena_printf(c->arena, "%.*s.%.*s", (int)t.dotted.n, t.dotted.p,
+                            (int)x->attr.n, x->attr.p);
+        if (py_unsafe_find(span_str(full)))
+            return fail(bad, ERR_UNSAFE, unit, x->at, f, span_str(full), "");
+    }
+    return 0;
+}
+
+/* Imports inside of the unit that turn into assignments: what they name is
+ * needed. Those that cannot be had must have been guarded or be unused. */
+static int nested_imports(struct closure *c, int unit, bool last,
+                          struct fault *bad)
+{
+    struct cfile *f = c->units.v[unit].f;
+    const struct pystmt *s = &f->m->stmts.v[c->units.v[unit].stmt];
+
+    for (size_t i = 0; i < f->scan.imports.n; i++) {
+        const struct nimport *im = &f->scan.imports.v[i];
+
+        if (im->start < s->start || im->start >= s->end ||
+            closure_is_cut(c, f, im->start))
+            continue;
+        for (size_t k = 0; k < im->syms.n; k++) {
+            const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
+            struct target t = crepo_import(c->r, f, y);
+            struct entity *e;
+
+            if (y->kind == PYSYM_STAR)
+                return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->module,
+                            "star import under a condition");
+            if (y->scope != 0 && y->earlier < 0 &&
+                pymod_lookup(f->m, y->scope, y->name) == y)
+                continue; /* its reads are resolved each */
+            if (y->scope != 0 && t.kind == TARGET_EXTERNAL &&
+                py_unsafe_find(t.dotted))
+                return fail(bad, ERR_UNSAFE, unit, im->start, f, t.dotted, "");
+            if (t.kind == TARGET_SYM) {
+                if (require(c, t.file, t.name, unit, im->start, bad))
+                    return -1;
+                continue;
+            }
+            e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
+            if (!last || im->guarded || (y->scope == 0 && !(e && e->required)))
+                continue;
+            if (t.kind == TARGET_EXTERNAL &&
+                !policy_allows(c->r->policy, t.dotted))
+                return fail(bad, ERR_IMPORT_DENIED, unit, im->start, f,
+                            t.dotted, "");
+            if (t.kind != TARGET_EXTERNAL)
+                return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->name,
+                            "imported but not in the repository");
+        }
+    }
+    return 0;
+}
+
+static int close_unit(struct closure *c, int unit, struct fault *bad)
+{
+    const struct unit u = c->units.v[unit];
+    const struct pystmt *s = &u.f->m->stmts.v[u.stmt];
+
+    if (check_errors(c, unit, bad) || check_findings(c, unit, bad))
+        return -1;
+    for (size_t i = reads_from(u.f->m, s->start);
+         i < u.f->m->reads.n && u.f->m->reads.v[i].at < s->end; i++)
+        if (read_one(c, unit, i, bad))
+            return -1;
+    return nested_imports(c, unit, false, bad);
+}
+
+static int close_all(struct closure *c, struct cfile *f, int stmt,
+                     struct fault *bad)
+{
+    size_t done = 0;
+
+    reset(c);
+    if (include(c, f, stmt, -1, 0, false, bad))
+        return -1;
+    do {
+        for (; done < c->units.n; done++)
+            if (close_unit(c, (int)done, bad))
+                return -1;
+        for (size_t i = 0; i < c->units.n; i++)
+            if (nested_imports(c, (int)i, true, bad))
+                return -1;
+    } while (done < c->units.n);
+    return 0;
+}
+
+int closure_run(struct closure *c, struct cfile *f, int stmt)
+{
+    struct fault x = {0};
+    const struct dcut *cut;
+
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
+        if (close_all(c, f, stmt, &x) == 0) {
+            cut = recover_check(c);
+            if (!cut)
+                return 0;
+            c->code = cut->code;
+            c->note = cut->note;
+            return -1;
+        }
+        if (!recover(c, &x))
+            break;
+    }
+    c->code = x.code;
+    c->note = arena_strdup(c->arena, span_str(x.note));
+    return -1;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything of a repository that one class needs, as module-level statements
+ * ("units"), and the names that the output binds ("entities"). What cannot be
+ * had (a denied import, an unsafe call, a missing name) is worked around
+ * where the program does without it: a method nobody calls, an annotation, a
+ * registering decorator. Otherwise it ends the closure with a reason.
+ */
+#ifndef KM_CLEAN_CLOSURE_H
+#define KM_CLEAN_CLOSURE_H
+
+#include "clean/repo.h"
+
+struct unit {
+    struct cfile *f;
+    int stmt;         /* of f->m->stmts, without parent */
+    int from;         /* unit that needs it, -1 = the entry */
+    uint32_t from_at; /* offset there of the read that needs it */
+    bool mutator;     /* it is here because it changes something needed */
+};
+
+/* A name of the output: a symbol of a file, or an import. */
+struct entity {
+    bool external;
+    bool required;    /* read by someone; else only bound beside others */
+    struct cfile *f;  /* symbol */
+    struct span name; /* symbol: its name; import: its local name */
+    struct span module, member; /* import, as in struct target */
+    bool aliased;
+    ARRAY(struct span) modules; /* of `import a.b` and `import a.c` */
+    ARRAY(int) units;           /* symbol: those that bind it */
+    const char *out;            /* name in the output (names.c) */
+};
+
+/* A range left out of the output for this module only. */
+struct dcut {
+    struct cfile *f;
+    uint32_t start, end;
+    struct span method; /* a method; empty: a decorator */
+    enum err_code code; /* what was wrong with it */
+    const char *note;
+};
+
+struct dropped {
+    struct cfile *f;
+    uint32_t at; /* of an annotation's read; a statement of a mutator */
+    bool mutator;
+};
+
+/* A read that stands for an entity. */
+struct occurrence {
+    int ent;
+    struct cfile *f;
+    size_t read;
+};
+
+struct closure {
+    struct crepo *r;
+    struct arena *arena;
+    ARRAY(struct unit) units; /* [0] holds the entry */
+    ARRAY(struct entity) ents;
+    struct map by_key;   /* "FILE:NAME" or import -> index + 1 into ents */
+    struct map builtins; /* names that are read as builtins */
+    ARRAY(struct dcut) cuts;
+    ARRAY(struct dropped) dropped;
+    bool future; /* annotations must stay unevaluated */
+    int *seq;    /* units in the order of the output (closure_order) */
+    ARRAY(struct occurrence) occ; /* by unit and offset (closure_names) */
+    /* Failure. */
+    enum err_code code;
+    const char *note;
+};
+
+void closure_init(struct closure *c, struct crepo *r, struct arena *a);
+void closure_release(struct closure *c);
+/* Close over statement STMT of F. 0, or -1 with `code` and `note` set. */
+int closure_run(struct closure *c, struct cfile *f, int stmt) MUST_USE;
+/* Put the units into an order in which they can run. 0 or -1. */
+int closure_order(struct closure *c) MUST_USE;
+/* Choose `out` of every entity; the symbol ENTRY of F comes first. 0 or -1. */
+int closure_names(struct closure *c, const struct cfile *f,
+                  struct span entry) MUST_USE;
+/* `import a.b` without a name: it binds "a" and cannot be renamed. */
+bool entity_is_package(const struct entity *e);
+
+/* Is offset AT of F left out? */
+bool closure_is_cut(const struct closure *c, const struct cfile *f,
+                    uint32_t at);
+/* Entity that read I of F stands for, or NULL (local, builtin, left out, an
+ * import that stays in a function). */
+struct entity *closure_entity(const struct closure *c, struct cfile *f,
+                              size_t i);
+struct entity *closure_symbol(const struct closure *c, const struct cfile *f,
+                              struct span name);
+/* The env call that covers the read at AT, when an empty environment answers
+ * it. */
+const struct env_call *closure_env(const struct closure *c, struct cfile *f,
+                                   uint32_t at);
+
+#endif

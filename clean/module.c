@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "clean/dup.h"
+#include "clean/module.h"
+#include "clean/secret.h"
+#include "clean/write.h"
+
+/* Classes that are looked at on the way to a forward. */
+#define MAX_BASES 256
+
+/* Modules of torch that have no forward of their own. */
+static bool is_container(struct span dotted)
+{
+    static const char *const names[] = {
+        "torch.nn.Module",
+        "torch.nn.ModuleList",
+        "torch.nn.ModuleDict",
+        "torch.nn.ParameterList",
+        "torch.nn.ParameterDict",
+        "torch.nn.modules.Module",
+        "torch.nn.modules.module.Module",
+        "torch.jit.ScriptModule",
+        "typing.Generic",
+        "typing.Protocol",
+        "abc.ABC",
+        "builtins.object",
+        "object",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (span_is(dotted, names[i]))
+            return true;
+    return false;
+}
+
+/* `forward` in the body, or self.forward = ... in a method. */
+static bool defines_forward(const struct pymod *m, const struct pydef *d)
+{
+    if (pymod_lookup(m, d->scope, SPAN_LIT("forward")))
+        return true;
+    for (size_t i = reads_from(m, d->start);
+         i < m->reads.n && m->reads.v[i].at < d->end; i++)
+        if ((m->reads.v[i].flags & PYREAD_STORE) &&
+            span_is(m->reads.v[i].dotted, "self.forward"))
+            return true;
+    return false;
+}
+
+struct class_at {
+    const struct pymod *m;
+    const struct pydef *d;
+};
+
+static bool has_forward(struct crepo *r, const struct pymod *m,
+                        const struct pydef *d)
+{
+    ARRAY(struct class_at) queue = {0};
+    struct class_at x = {m, d};
+    bool found = false;
+
+    array_push(&queue, x);
+    for (size_t i = 0; i < queue.n && !found; i++) {
+        x = queue.v[i];
+        if (defines_forward(x.m, x.d)) {
+            found = true;
+            break;
+        }
+        for (size_t k = 0; k < x.d->bases.n && !found; k++) {
+            const struct pybase *b = &x.d->bases.v[k];
+            struct class_at y = {NULL, NULL};
+            struct pyref ref;
+            bool seen = false;
+
+            if (b->keyword.n > 0)
+                continue;
+            if (b->dotted.n == 0) { /* a computed base: who knows */
+                found = true;
+                continue;
+            }
+            ref = pyrepo_deref(
+                r->names, pyrepo_resolve(r->names, x.m, b->start, b->dotted));
+            if (ref.kind == PYREF_EXTERNAL || ref.kind == PYREF_BUILTIN) {
+                found = !is_container(ref.dotted);
+                continue;
+            }
+            y.d = pyrepo_class(r->names, ref, &y.m);
+            for (size_t j = 0; j < queue.n; j++)
+                seen |= queue.v[j].d == y.d;
+            if (y.d && !seen && queue.n < MAX_BASES)
+                array_push(&queue, y);
+        }
+    }
+    array_release(&queue);
+    return found;
+}
+
+static void fail(struct arena *a, struct val *rec, enum err_code code,
+                 const char *note)
+{
+    rec_fail(a, rec, "clean", code, note);
+}
+
+static struct span first_part(struct span dotted)
+{
+    const char *dot = dotted.n ? memchr(dotted.p, '.', dotted.n) : NULL;
+
+    return dot ? (struct span){dotted.p, (size_t)(dot - dotted.p)} : dotted;
+}
+
+/* Last check: what was written must read as it should. */
+static int check_source(struct closure *c, struct pyparser *p,
+                        struct span source, struct span entry,
+                        char digest[HASH_HEX + 1])
+{
+    struct err e;
+    struct pymod *m = pymod_new(p, "source", source, &e);
+    const char *secret = secret_find(source, true);
+    const struct pydef *d;
+    int rc = -1;
+
+    c->code = ERR_PARSE;
+    if (!m) {
+        c->note = arena_strdup(c->arena, span_str(e.msg));
+        return -1;
+    }
+    d = pymod_def(m, entry);
+    if (m->error_line > 0)
+        c->note = "syntax error in the standalone source";
+    else if (m->python2_line > 0)
+        c->note = "Python 2";
+    else if (!d || !d->is_class)
+        c->note = "the class is not in the standalone source";
+    else
+        rc = 0;
+    if (rc == 0 && secret) {
+        c->code = ERR_SECRET;
+        c->note = arena_printf(c->arena, "'%s' in the code", secret);
+        rc = -1;
+    }
+    if (rc == 0)
+        dup_digest(m, digest);
+    pymod_free(m);
+    return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    int c = memcmp(x->p, y->p, MIN(x->n, y->n));
+
+    return c ? c : (x->n > y->n) - (x->n < y->n);
+}
+
+static struct val *packages_list(struct arena *a, const struct map *packages)
+{
+    struct val *list = val_list(a);
+    struct span *keys = arena_array(a, packages->n + 1, sizeof(*keys));
+
+    for (size_t i = 0; i < packages->n; i++)
+        keys[i] = packages->entries[i].key;
+    qsort(keys, packages->n, sizeof(*keys), by_name);
+    for (size_t i = 0; i < packages->n; i++)
+        val_push(a, list, val_str(a, keys[i]));
+    return list;
+}
+
+/* Where the parts of the source come from, in their order; the entry itself is
+ * the record's own path. */
+static struct val *parts_list(struct arena *a, const struct closure *c)
+{
+    struct val *list = val_list(a);
+
+    for (size_t i = 0; i < c->units.n; i++) {
+        const struct unit *u = &c->units.v[c->seq[i]];
+        const struct pymod *m = u->f->m;
+        const struct pystmt *s = &m->stmts.v[u->stmt];
+        struct val *part = val_map(a);
+
+        if (c->seq[i] == 0)
+            continue;
+        val_set(a, part, "path", val_strz(a, m->path));
+        val_set(a, part, "name",
+                s->n_defs > 0
+                    ? val_str(a, m->syms.v[m->globals.v[s->first_def]].name)
+                    : val_strz(a, ""));
+        if (u->f->licence)
+            val_set(a, part, "licence", val_copy(a, u->f->licence));
+        val_push(a, list, part);
+    }
+    return list;
+}
+
+/* What was left out, for people. */
+static const char *cuts_note(struct arena *a, const struct closure *c)
+{
+    const char *note = NULL;
+
+    for (size_t i = 0; i < c->cuts.n && i < 8; i++) {
+        const struct dcut *x = &c->cuts.v[i];
+
+        note = arena_printf(a, "%s%s%.*s",
+                            note ? note : "left out: ", note ? ", " : "",
+                            x->method.n ? (int)MIN(x->method.n, 64u) : 9,
+                            x->method.n ? x->method.p : "decorator");
+    }
+    return note;
+}
+
+static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
+                      int stmt, struct span name, struct val *rec,
+                      char digest[HASH_HEX + 1])
+{
+    struct buf source = BUF_INIT(WRITE_MAX);
+    struct map packages = MAP_INIT;
+    struct span top = first_part(name), entry;
+    int rc = -1;
+
+    if (closure_run(c, f, stmt) || closure_order(c) ||
+        closure_names(c, f, top) || write_source(c, &source, &packages))
+        goto out;
+    entry = span_str(arena_printf(c->arena, "%s%.*s",
+                                  closure_symbol(c, f, top)->out,
+                                  (int)(name.n - top.n), name.p + top.n));
+    if (check_source(c, p, buf_span(&source), entry, digest))
+        goto out;
+    val_set(c->arena, rec, "source", val_str(c->arena, buf_span(&source)));
+    val_set(c->arena, rec, "entry", val_str(c->arena, entry));
+    val_set(c->arena, rec, "imports", packages_list(c->arena, &packages));
+    val_set(c->arena, rec, "inlined", parts_list(c->arena, c));
+    if (c->cuts.n > 0)
+        val_set(c->arena, rec, "note",
+                val_strz(c->arena, cuts_note(c->arena, c)));
+    rc = 0;
+out:
+    buf_release(&source);
+    map_release(&packages);
+    return rc;
+}
+
+void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
+                  struct val *rec, char digest[HASH_HEX + 1])
+{
+    struct span path = val_gets(rec, "path"), name = val_gets(rec, "name");
+    struct cfile *f = crepo_file(r, path);
+    const struct pydef *d = f ? pymod_def(f->m, name) : NULL;
+    struct closure c;
+    int stmt;
+
+    digest[0] = '\0';
+    if (!f) {
+        const struct err *why = map_get(&r->unreadable, path);
+
+        fail(a, rec, why ? why->code : ERR_MISSING_OBJECT,
+             why ? why->msg : "the file of this module is not in the stream");
+        return;
+    }
+    if (memmem(name.p, name.n, "<locals>", 8)) {
+        fail(a, rec, ERR_UNRESOLVED, "defined inside of a function");
+        return;
+    }
+    if (!d || !d->is_class) {
+        fail(a, rec, ERR_UNRESOLVED, "no such class in the file");
+        return;
+    }
+    stmt = f->m->stmts.v[d->stmt].top;
+    if (f->m->stmts.v[d->stmt].is_main) {
+        fail(a, rec, ERR_UNRESOLVED,
+             "defined only when the file is run as a program");
+        return;
+    }
+    if (!has_forward(r, f->m, d)) {
+        fail(a, rec, ERR_NO_FORWARD, "no forward in it or its bases");
+        return;
+    }
+    closure_init(&c, r, a);
+    if (standalone(&c, p, f, stmt, name, rec, digest))
+        fail(a, rec, c.code, c.note);
+    closure_release(&c);
+}

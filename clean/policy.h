@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Which packages a standalone source may import (allow.def and --allow). */
+#ifndef KM_CLEAN_POLICY_H
+#define KM_CLEAN_POLICY_H
+
+#include "base.h"
+
+struct policy {
+    const char *const *allow; /* further packages, from --allow */
+    size_t n_allow;
+    bool keep_docstrings;
+};
+
+/* Is the top-level package of DOTTED allowed? */
+bool policy_allows(const struct policy *p, struct span dotted);
+
+/* Where torch carries a copy of the package DOTTED is in: returns that
+ * package's dotted name, else NULL. The rest of DOTTED follows it as it is. */
+const char *policy_renamed(struct span dotted, size_t *top_len);
+
+#endif

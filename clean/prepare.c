@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts of a file that need name resolution, and so all files. */
+#include "base.h"
+
+#include "clean/repo.h"
+
+static bool is_log_method(struct span s)
+{
+    static const char *const names[] = {
+        "debug",     "info",     "warning", "warn",         "error",
+        "exception", "critical", "log",     "warning_once",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (span_is(s, names[i]))
+            return true;
+    return false;
+}
+
+/* "logger", "_LOGGER", "log", "model_logger". */
+static bool is_logger(struct span name)
+{
+    while (name.n > 0 && name.p[0] == '_') {
+        name.p++;
+        name.n--;
+    }
+    if (name.n >= 6 && strncasecmp(name.p + name.n - 6, "logger", 6) == 0)
+        return true;
+    return (name.n == 3 && strncasecmp(name.p, "log", 3) == 0) ||
+           (name.n == 7 && strncasecmp(name.p, "logging", 7) == 0);
+}
+
+/* The last part of DOTTED; *BEFORE is the one before it. */
+static struct span last_part(struct span dotted, struct span *before)
+{
+    size_t i = dotted.n, k;
+
+    while (i > 0 && dotted.p[i - 1] != '.')
+        i--;
+    *before = (struct span){dotted.p, 0};
+    if (i > 0) {
+        for (k = i - 1; k > 0 && dotted.p[k - 1] != '.'; k--)
+            ;
+        *before = (struct span){dotted.p + k, i - 1 - k};
+    }
+    return (struct span){dotted.p + i, dotted.n - i};
+}
+
+static bool only_talks(struct crepo *r, struct cfile *f, const struct cut *c)
+{
+    size_t i = reads_from(f->m, c->at);
+    const struct target *t;
+    struct span before, last = last_part(c->dotted, &before);
+
+    if (i == f->m->reads.n || f->m->reads.v[i].at != c->at)
+        return false;
+    t = crepo_target(r, f, i);
+    switch (t->kind) {
+    case TARGET_BUILTIN:
+        return span_is(t->dotted, "print");
+    case TARGET_EXTERNAL:
+        return span_starts(t->dotted, "logging.");
+    case TARGET_SYM:
+    case TARGET_LOCAL:
+        return before.n > 0 && is_log_method(last) && is_logger(before);
+    default:
+        return false;
+    }
+}
+
+bool ranges_hold(const struct ranges *r, uint32_t at)
+{
+    size_t lo = 0, hi = r->n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (r->v[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && at < r->v[lo - 1].end;
+}
+
+/* torch.jit.script reads the source file of what it compiles; what it returns
+ * computes the same. */
+static void find_decorators(struct crepo *r, struct cfile *f)
+{
+    for (size_t i = 0; i < f->m->defs.n; i++) {
+        const struct pydef *d = &f->m->defs.v[i];
+
+        for (size_t k = 0; k < d->decorators.n; k++) {
+            const struct pydeco *x = &d->decorators.v[k];
+            size_t at = reads_from(f->m, x->start);
+            const struct target *t;
+            struct range range = {x->start, x->end};
+
+            if (x->dotted.n == 0 || at == f->m->reads.n ||
+                f->m->reads.v[at].at != x->start)
+                continue;
+            t = crepo_target(r, f, at);
+            if (t->kind == TARGET_EXTERNAL &&
+                (span_is(t->dotted, "torch.jit.script") ||
+                 span_is(t->dotted, "torch.jit.script_if_tracing")))
+                array_push(&f->decorators, range);
+        }
+    }
+}
+
+/* `X.attr = v`, `X[k] = v`, `X.register(...)` and loops of such. */
+static void find_mutators(struct crepo *r, struct cfile *f)
+{
+    const struct pymod *m = f->m;
+
+    for (size_t i = 0; i < m->stmts.n; i++) {
+        const struct pystmt *s = &m->stmts.v[i];
+        bool expr = s->kind == PYSTMT_EXPR;
+
+        if (s->parent >= 0 || s->is_main || s->type_checking ||
+            (!expr && s->kind != PYSTMT_ASSIGN && s->kind != PYSTMT_COMPOUND))
+            continue;
+        for (size_t k = reads_from(m, s->start);
+             k < m->reads.n && m->reads.v[k].at < s->end; k++) {
+            const struct pyread *x = &m->reads.v[k];
+            bool method = expr && x->at == s->start &&
+                          (x->flags & PYREAD_CALL) && x->name.n < x->dotted.n;
+            const struct target *t;
+            struct mutator mu = {x->name, (int)i};
+
+            if (x->bound != 0 || (x->flags & PYREAD_DEFERRED) ||
+                !((x->flags & PYREAD_STORE) || method))
+                continue;
+            t = crepo_target(r, f, k);
+            if (t->kind == TARGET_SYM && t->file == f)
+                array_push(&f->mutators, mu);
+        }
+    }
+}
+
+void crepo_prepare(struct crepo *r, struct cfile *f)
+{
+    if (f->prepared)
+        return;
+    f->prepared = true;
+    for (size_t i = 0; i < f->scan.cuts.n; i++) {
+        struct cut *c = &f->scan.cuts.v[i];
+
+        if (c->kind == CUT_PRINT && c->dotted.n > 0)
+            c->live = only_talks(r, f, c);
+    }
+    find_decorators(r, f);
+    find_mutators(r, f);
+}
+
+/* ---- order of execution ---- */
+
+struct visit {
+    struct cfile *f;
+    bool started;
+    size_t stmt, import; /* next ones; import: index into m->globals */
+};
+
+struct visits {
+    struct visit *v;
+    size_t n, cap;
+};
+
+static void push_file(struct crepo *r, struct visits *stack,
+                      const struct pymod *m)
+{
+    struct cfile *f = crepo_of(r, m);
+    struct visit v = {.f = f};
+
+    if (f && !f->visited)
+        array_push(stack, v);
+}
+
+/* Files that the import S runs, pushed so that the first is on top: packages
+ * from the outside in, the module, the submodule. */
+static void push_import(struct crepo *r, struct visits *stack,
+                        const struct cfile *f, const struct pysym *s)
+{
+    struct span module = s->module;
+
+    if (s->kind == PYSYM_FROM && s->member.n > 0) {
+        char *full =
+            xasprintf("%.*s%s%.*s", (int)module.n, module.p,
+                      module.n ? "." : "", (int)s->member.n, s->member.p);
+
+        push_file(r, stack,
+                  pyrepo_module(r->names, f->m, s->level, span_str(full)));
+        free(full);
+    }
+    for (;;) {
+        push_file(r, stack, pyrepo_module(r->names, f->m, s->level, module));
+        while (module.n > 0 && module.p[--module.n] != '.')
+            ;
+        if (module.n == 0)
+            break;
+    }
+}
+
+static void run_file(struct crepo *r, struct visits *stack, int *clock)
+{
+    while (stack->n > 0) {
+        struct visit *v = &stack->v[stack->n - 1];
+        const struct pymod *m = v->f->m;
+        const struct pystmt *s;
+
+        /* Another import may have run it since it was pushed. */
+        if (v->stmt == m->stmts.n || (!v->started && v->f->visited)) {
+            stack->n--;
+            continue;
+        }
+        v->started = v->f->visited = true;
+        s = &m->stmts.v[v->stmt];
+        if (v->import < m->globals.n) {
+            const struct pysym *y = &m->syms.v[m->globals.v[v->import]];
+
+            if (y->start < s->end && s->parent < 0) {
+                struct cfile *f = v->f;
+
+                v->import++;
+                if (sym_is_import(y) && !sym_is_remote(m, y) &&
+                    !m->stmts.v[y->stmt].type_checking &&
+                    !m->stmts.v[y->stmt].is_main)
+                    push_import(r, stack, f, y); /* may move the stack */
+                continue;
+            }
+        }
+        v->f->order[v->stmt] = (*clock)++;
+        v->stmt++;
+    }
+}
+
+void crepo_order(struct crepo *r, struct cfile *entry)
+{
+    struct visits stack = {0};
+    int clock = 0;
+    struct span module;
+
+    if (r->ordered == entry)
+        return;
+    r->ordered = entry;
+    for (size_t i = 0; i < r->files.n; i++)
+        r->files.v[i]->visited = false;
+    /* Python runs the packages around a module first. */
+    push_file(r, &stack, entry->m);
+    module = pyrepo_module_name(r->names, entry->m);
+    while (module.n > 0) {
+        while (module.n > 0 && module.p[--module.n] != '.')
+            ;
+        if (module.n > 0)
+            push_file(r, &stack, pyrepo_module(r->names, entry->m, 0, module));
+    }
+    run_file(r, &stack, &clock);
+    for (size_t i = 0; i < r->files.n; i++) {
+        push_file(r, &stack, r->files.v[i]->m);
+        run_file(r, &stack, &clock);
+    }
+    array_release(&stack);
+}

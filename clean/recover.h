@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Working around what a closure cannot have. */
+#ifndef KM_CLEAN_RECOVER_H
+#define KM_CLEAN_RECOVER_H
+
+#include "clean/closure.h"
+
+/* Where a closure failed. */
+struct fault {
+    enum err_code code;
+    int unit;    /* of the closure */
+    uint32_t at; /* offset in its file */
+    char note[256];
+};
+
+/* Leave something out on the way from the entry to X, so that the closure is
+ * worth another try; false when the class cannot do without. */
+bool recover(struct closure *c, const struct fault *x);
+/* A method that was left out although something names it, or NULL. */
+const struct dcut *recover_check(const struct closure *c);
+
+#endif

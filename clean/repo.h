@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files of one repository as km-clean sees them, and what a name in one
+ * of them stands for. Unlike pyrepo_resolve, which follows the last binding to
+ * its end, this stops where a binding has to be emitted: at a name bound twice
+ * or under a condition.
+ */
+#ifndef KM_CLEAN_REPO_H
+#define KM_CLEAN_REPO_H
+
+#include "clean/scan.h"
+#include "py/pyrepo.h"
+
+struct cfile;
+
+enum target_kind {
+    TARGET_UNSET,
+    TARGET_NONE,    /* nothing binds it */
+    TARGET_LOCAL,   /* a local name: nothing to do */
+    TARGET_BUILTIN, /* `dotted`: the whole chain */
+    TARGET_SYM,     /* module-level name `name` of `file` */
+    TARGET_MODULE,  /* a file of the repository as a value */
+    TARGET_EXTERNAL /* `dotted`: the whole chain, resolved */
+};
+
+struct target {
+    enum target_kind kind;
+    uint32_t end;       /* SYM: end of the part of the chain that is replaced;
+                           EXTERNAL: of the head */
+    struct cfile *file; /* SYM, MODULE */
+    struct span name;   /* SYM; EXTERNAL: the local name of the import */
+    struct span dotted; /* EXTERNAL, BUILTIN */
+    /* EXTERNAL: the import that has to be emitted: `import module [as name]`
+     * or, with a member, `from module import member [as name]`. */
+    struct span module, member;
+    bool aliased;
+};
+
+/* Half-open byte ranges, sorted, disjoint. */
+struct ranges {
+    struct range {
+        uint32_t start, end;
+    } * v;
+    size_t n, cap;
+};
+
+/* Module-level statement STMT changes the object that NAME stands for. */
+struct mutator {
+    struct span name;
+    int stmt;
+};
+
+struct cfile {
+    int index;
+    struct pymod *m;
+    struct scan scan;
+    const struct val *licence; /* of its record */
+    bool prepared;             /* live flags, decorators, mutators are set */
+    struct target *targets;    /* one for each of m->reads, lazily */
+    int *included;             /* per statement: index + 1 in the closure */
+    int *order;                /* per statement: when it would be executed */
+    bool visited;              /* by the walk that sets `order` */
+    struct ranges decorators;  /* of torch.jit.script and its kin */
+    ARRAY(struct mutator) mutators;
+};
+
+struct crepo {
+    struct pyrepo *names;
+    const struct policy *policy;
+    struct arena arena; /* texts of targets */
+    ARRAY(struct cfile *) files;
+    struct map by_path;
+    struct map unreadable; /* path -> struct err: not parsed */
+    int budget;            /* steps left for one question */
+    struct cfile *ordered; /* the entry for which `order` holds */
+};
+
+void crepo_init(struct crepo *r, const struct policy *policy);
+void crepo_release(struct crepo *r);
+/* Parse and add. -1: the file counts as there but unreadable. LICENCE is
+ * borrowed. */
+int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
+              struct span source, const struct val *licence, struct err *e);
+struct cfile *crepo_file(const struct crepo *r, struct span path);
+struct cfile *crepo_of(const struct crepo *r, const struct pymod *m);
+
+/* Target of read I of F; computed once. */
+const struct target *crepo_target(struct crepo *r, struct cfile *f, size_t i);
+/* Target of the chain DOTTED that starts at offset AT of F. */
+struct target crepo_resolve(struct crepo *r, struct cfile *f, uint32_t at,
+                            struct span dotted);
+/* Target of one import binding, LOCAL when it is none. */
+struct target crepo_import(struct crepo *r, struct cfile *f,
+                           const struct pysym *s);
+/* Is the import S from a file of the repository, there or missing? */
+bool crepo_is_own(struct crepo *r, const struct cfile *f,
+                  const struct pysym *s);
+/* Bindings of NAME in the module that count at run time, last one first, up
+ * to CREPO_BINDINGS. Those under `if TYPE_CHECKING` count only when there is no
+ * other; those under `if __name__ == "__main__"` never. */
+#define CREPO_BINDINGS 64
+size_t crepo_bindings(const struct cfile *f, struct span name,
+                      const struct pysym *out[CREPO_BINDINGS]);
+/* Decide once for F which calls are only printed or logged, which decorators
+ * are dropped and which statements change which names. */
+void crepo_prepare(struct crepo *r, struct cfile *f);
+/* Set `order` of all files as Python would execute their statements when it
+ * imports ENTRY. */
+void crepo_order(struct crepo *r, struct cfile *entry);
+bool ranges_hold(const struct ranges *r, uint32_t at);
+
+/* Binding S inside a function that only declares it global. */
+bool sym_is_remote(const struct pymod *m, const struct pysym *s);
+/* Is S an import of whatever form? */
+bool sym_is_import(const struct pysym *s);
+
+/* First read at or behind AT. */
+size_t reads_from(const struct pymod *m, uint32_t at);
+
+#endif

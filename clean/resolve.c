@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "clean/repo.h"
+
+/* Length of a chain of re-exports; longer ones are cycles in practice. */
+#define MAX_HOPS 64
+/* Steps of one question: star imports may fan out. */
+#define BUDGET 4096
+
+void crepo_init(struct crepo *r, const struct policy *policy)
+{
+    *r = (struct crepo){.policy = policy, .names = pyrepo_new()};
+}
+
+void crepo_release(struct crepo *r)
+{
+    for (size_t i = 0; i < r->files.n; i++) {
+        scan_release(&r->files.v[i]->scan);
+        free(r->files.v[i]->targets);
+        free(r->files.v[i]->included);
+        free(r->files.v[i]->order);
+        array_release(&r->files.v[i]->decorators);
+        array_release(&r->files.v[i]->mutators);
+        free(r->files.v[i]);
+    }
+    array_release(&r->files);
+    map_release(&r->by_path);
+    map_release(&r->unreadable);
+    pyrepo_free(r->names);
+    arena_release(&r->arena);
+}
+
+int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
+              struct span source, const struct val *licence, struct err *e)
+{
+    char *name = arena_strdup(&r->arena, path);
+    struct pymod *m;
+    struct cfile *f;
+
+    if (map_has(&r->by_path, path))
+        return 0; /* the same file twice: one blob for each path and commit */
+    m = pymod_new(p, name, source, e);
+    if (!m) {
+        pyrepo_add_absent(r->names, name);
+        return -1;
+    }
+    f = xcalloc(1, sizeof(*f));
+    f->index = (int)r->files.n;
+    f->m = m;
+    f->licence = licence;
+    scan_file(&f->scan, m, r->policy);
+    pymod_drop_tree(m);
+    f->targets = xcalloc(m->reads.n + 1, sizeof(*f->targets));
+    f->included = xcalloc(m->stmts.n + 1, sizeof(*f->included));
+    f->order = xcalloc(m->stmts.n + 1, sizeof(*f->order));
+    array_push(&r->files, f);
+    map_put(&r->by_path, path, f);
+    pyrepo_add(r->names, m);
+    return 0;
+}
+
+struct cfile *crepo_file(const struct crepo *r, struct span path)
+{
+    return map_get(&r->by_path, path);
+}
+
+struct cfile *crepo_of(const struct crepo *r, const struct pymod *m)
+{
+    return m ? map_get(&r->by_path, span_str(m->path)) : NULL;
+}
+
+bool sym_is_import(const struct pysym *s)
+{
+    return s->kind == PYSYM_IMPORT || s->kind == PYSYM_FROM ||
+           s->kind == PYSYM_STAR;
+}
+
+bool sym_is_remote(const struct pymod *m, const struct pysym *s)
+{
+    enum pystmt_kind k;
+
+    if (s->stmt < 0)
+        return false;
+    k = m->stmts.v[s->stmt].kind;
+    return (k == PYSTMT_FUNCTION || k == PYSTMT_CLASS) &&
+           s->start != m->stmts.v[s->stmt].start;
+}
+
+size_t reads_from(const struct pymod *m, uint32_t at)
+{
+    size_t lo = 0, hi = m->reads.n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (m->reads.v[mid].at < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* ---- bindings ---- */
+
+size_t crepo_bindings(const struct cfile *f, struct span name,
+                      const struct pysym *out[CREPO_BINDINGS])
+{
+    const struct pymod *m = f->m;
+    const struct pysym *s = pymod_lookup(m, 0, name);
+    size_t n = 0, typing = 0;
+
+    for (; s; s = s->earlier < 0 ? NULL : &m->syms.v[s->earlier]) {
+        const struct pystmt *st = s->stmt < 0 ? NULL : &m->stmts.v[s->stmt];
+
+        if (n == CREPO_BINDINGS)
+            break;
+        if (st && st->is_main)
+            continue;
+        typing += st && st->type_checking;
+        out[n++] = s;
+    }
+    if (typing > 0 && typing < n) {
+        size_t k = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (!m->stmts.v[out[i]->stmt].type_checking)
+                out[k++] = out[i];
+        n = k;
+    }
+    return n;
+}
+
+static bool works(const struct crepo *r, const struct target *t)
+{
+    size_t len;
+
+    switch (t->kind) {
+    case TARGET_SYM:
+    case TARGET_MODULE:
+        return true;
+    case TARGET_EXTERNAL:
+        return policy_allows(r->policy, t->dotted) ||
+               policy_renamed(t->dotted, &len);
+    default:
+        return false;
+    }
+}
+
+static struct target import_target(struct crepo *r, struct cfile *f,
+                                   const struct pysym *s, int hops);
+
+/*
+ * The binding through which NAME can be followed to somewhere else, or NULL
+ * when it has to be emitted as a symbol of this file: all of its bindings
+ * are imports, and it does not depend on a condition which of them counts
+ * (but for a try statement, where the first that works does).
+ */
+static const struct pysym *followed(struct crepo *r, struct cfile *f,
+                                    const struct pysym *const *b, size_t n,
+                                    int hops)
+{
+    const struct pymod *m = f->m;
+    bool simple = true, one_try = true;
+    int top;
+
+    if (n == 0)
+        return NULL;
+    top = m->stmts.v[b[0]->stmt].top;
+    for (size_t i = 0; i < n; i++) {
+        const struct pystmt *st = &m->stmts.v[b[i]->stmt];
+
+        if (!sym_is_import(b[i]) || sym_is_remote(m, b[i]))
+            return NULL;
+        simple &= st->parent < 0 || st->type_checking;
+        one_try &= st->top == top;
+    }
+    if (simple)
+        return b[0];
+    if (!one_try || !scan_is_try(&f->scan, m->stmts.v[top].start))
+        return NULL;
+    for (size_t i = n; i-- > 0;) {
+        struct target t = import_target(r, f, b[i], hops + 1);
+
+        if (works(r, &t))
+            return b[i];
+    }
+    return b[0];
+}
+
+/* ---- modules ---- */
+
+static struct span join(struct crepo *r, struct span a, struct span b)
+{
+    if (a.n == 0)
+        return b;
+    if (b.n == 0)
+        return a;
+    return span_str(
+        arena_printf(&r->arena, "%.*s.%.*s", (int)a.n, a.p, (int)b.n, b.p));
+}
+
+static struct span first_part(struct span dotted)
+{
+    const char *dot = dotted.n ? memchr(dotted.p, '.', dotted.n) : NULL;
+
+    return dot ? (struct span){dotted.p, (size_t)(dot - dotted.p)} : dotted;
+}
+
+static struct span after_part(struct span dotted, struct span part)
+{
+    if (part.n >= dotted.n)
+        return (struct span){dotted.p + dotted.n, 0};
+    return (struct span){dotted.p + part.n + 1, dotted.n - part.n - 1};
+}
+
+/* Is the package at the head of an absolute import the repository's own, so
+ * that a module missing in it is missing and not external? */
+static bool own_package(struct crepo *r, const struct cfile *f,
+                        struct span module)
+{
+    return pyrepo_module(r->names, f->m, 0, first_part(module)) != NULL;
+}
+
+bool crepo_is_own(struct crepo *r, const struct cfile *f, const struct pysym *s)
+{
+    return s->level > 0 || own_package(r, f, s->module);
+}
+
+static struct target module_target(struct crepo *r, const struct pymod *m)
+{
+    struct target t = {.kind = TARGET_MODULE, .file = crepo_of(r, m)};
+
+    if (!t.file)
+        t.kind = TARGET_NONE;
+    return t;
+}
+
+/* ---- names ---- */
+
+static struct target name_target(struct crepo *r, struct cfile *f,
+                                 struct span name, int hops);
+
+static bool is_public(const struct cfile *f, struct span name)
+{
+    if (!f->m->has_all)
+        return name.p[0] != '_';
+    for (size_t i = 0; i < f->m->all.n; i++)
+        if (span_eq(f->m->all.v[i], name))
+            return true;
+    return false;
+}
+
+/* NAME through the star imports of F, the last one first. */
+static struct target star_target(struct crepo *r, struct cfile *f,
+                                 struct span name, int hops)
+{
+    struct target none = {.kind = TARGET_NONE};
+    const struct pysym *outer = NULL;
+    size_t n_outer = 0;
+
+    if (!f->m->has_star || hops > MAX_HOPS)
+        return none;
+    for (size_t i = f->m->globals.n; i-- > 0;) {
+        const struct pysym *s = &f->m->syms.v[f->m->globals.v[i]];
+        const struct pymod *m;
+        struct cfile *g;
+        struct target t;
+
+        if (s->kind != PYSYM_STAR)
+            continue;
+        m = pyrepo_module(r->names, f->m, s->level, s->module);
+        g = crepo_of(r, m);
+        if (!m && s->level == 0 && !own_package(r, f, s->module)) {
+            outer = s;
+            n_outer++;
+        }
+        if (!g || !is_public(g, name))
+            continue;
+        t = name_target(r, g, name, hops + 1);
+        if (t.kind != TARGET_NONE)
+            return t;
+    }
+    /* With one external star import the name can only come from there. */
+    if (n_outer == 1 && !py_is_builtin(name)) {
+        struct target t = {
+            .kind = TARGET_EXTERNAL,
+            .name = name,
+            .module = outer->module,
+            .member = name,
+            .dotted = join(r, outer->module, name),
+        };
+
+        return t;
+    }
+    return none;
+}
+
+/* `from module import member`: a name of that file, or its submodule. */
+static struct target member_target(struct crepo *r, struct cfile *f,
+                                   const struct pysym *s, int hops)
+{
+    struct target none = {.kind = TARGET_NONE}, t;
+    const struct pymod *m = pyrepo_module(r->names, f->m, s->level, s->module);
+    struct cfile *g = crepo_of(r, m);
+    const struct pymod *sub;
+
+    if (g) {
+        t = name_target(r, g, s->member, hops + 1);
+        if (t.kind != TARGET_NONE && t.kind != TARGET_BUILTIN)
+            return t;
+    }
+    sub =
+        pyrepo_module(r->names, f->m, s->level, join(r, s->module, s->member));
+    if (sub && sub != m)
+        return module_target(r, sub);
+    if (m || s->level > 0 || own_package(r, f, s->module))
+        return none;
+    t = (struct target){
+        .kind = TARGET_EXTERNAL,
+        .name = s->name,
+        .module = s->module,
+        .member = s->member,
+        .dotted = join(r, s->module, s->member),
+        .aliased = s->aliased,
+    };
+    return t;
+}
+
+static struct target import_target(struct crepo *r, struct cfile *f,
+                                   const struct pysym *s, int hops)
+{
+    struct target t = {.kind = TARGET_NONE};
+    struct span what;
+    const struct pymod *m;
+
+    if (hops > MAX_HOPS)
+        return t;
+    if (s->kind == PYSYM_FROM)
+        return member_target(r, f, s, hops);
+    if (s->kind != PYSYM_IMPORT) {
+        t.kind = TARGET_LOCAL;
+        return t;
+    }
+    what = s->aliased ? s->module : first_part(s->module);
+    m = pyrepo_module(r->names, f->m, 0, what);
+    if (m)
+        return module_target(r, m);
+    /* `import a.b` where a is a folder without __init__.py. */
+    if (!s->aliased && pyrepo_module(r->names, f->m, 0, s->module))
+        return t;
+    if (own_package(r, f, s->module))
+        return t;
+    t = (struct target){
+        .kind = TARGET_EXTERNAL,
+        .name = s->name,
+        .module = s->module,
+        .dotted = what,
+        .aliased = s->aliased,
+    };
+    return t;
+}
+
+struct target crepo_import(struct crepo *r, struct cfile *f,
+                           const struct pysym *s)
+{
+    r->budget = BUDGET;
+    return import_target(r, f, s, 0);
+}
+
+static struct target name_target(struct crepo *r, struct cfile *f,
+                                 struct span name, int hops)
+{
+    struct target t = {.kind = TARGET_NONE};
+    const struct pysym *b[CREPO_BINDINGS], *s;
+    size_t n;
+
+    if (hops > MAX_HOPS || r->budget-- <= 0)
+        return t;
+    n = crepo_bindings(f, name, b);
+    if (n == 0) {
+        t = star_target(r, f, name, hops);
+        if (t.kind == TARGET_NONE && py_is_builtin(name)) {
+            t.kind = TARGET_BUILTIN;
+            t.dotted = name;
+        }
+        return t;
+    }
+    s = followed(r, f, b, n, hops);
+    if (s) {
+        t = import_target(r, f, s, hops + 1);
+        /* Through an import the name is what it is called here. */
+        if (t.kind == TARGET_EXTERNAL && t.name.p != s->name.p &&
+            !span_eq(t.name, s->name)) {
+            t.aliased |= t.member.n == 0;
+            t.name = s->name;
+        }
+        return t;
+    }
+    t.kind = TARGET_SYM;
+    t.file = f;
+    t.name = name;
+    return t;
+}
+
+/* ---- chains ---- */
+
+/* End of the first N parts of the chain of attributes that starts at AT: white
+ * space, line joins and comments may stand between the parts. */
+static uint32_t chain_end(const struct pymod *m, uint32_t at, unsigned n)
+{
+    const char *p = m->text.p;
+    size_t i = at, end = at;
+
+    while (n-- > 0) {
+        while (i < m->text.n && strchr(" \t\n\\.#", p[i]) && p[i]) {
+            if (p[i] == '#')
+                while (i < m->text.n && p[i] != '\n')
+                    i++;
+            else
+                i++;
+        }
+        while (i < m->text.n &&
+               ((unsigned char)p[i] >= 0x80 || p[i] == '_' ||
+                (p[i] >= '0' && p[i] <= '9') || (p[i] >= 'A' && p[i] <= 'Z') ||
+                (p[i] >= 'a' && p[i] <= 'z')))
+            i++;
+        end = i;
+    }
+    return (uint32_t)end;
+}
+
+/* Follow REST into the file of T, a MODULE target; USED counts the parts. */
+static struct target through_modules(struct crepo *r, struct cfile *f,
+                                     struct target t, struct span rest,
+                                     unsigned *used)
+{
+    while (t.kind == TARGET_MODULE && rest.n > 0) {
+        struct span part = first_part(rest);
+        struct cfile *g = t.file;
+        struct target next = name_target(r, g, part, 0);
+
+        if (next.kind == TARGET_NONE || next.kind == TARGET_BUILTIN) {
+            struct span full =
+                join(r, pyrepo_module_name(r->names, g->m), part);
+            const struct pymod *m = pyrepo_module(r->names, f->m, 0, full);
+
+            next = m && m != g->m ? module_target(r, m)
+                                  : (struct target){.kind = TARGET_NONE};
+        }
+        t = next;
+        rest = after_part(rest, part);
+        (*used)++;
+    }
+    if (t.kind == TARGET_EXTERNAL || t.kind == TARGET_BUILTIN)
+        t.dotted = join(r, t.dotted, rest);
+    return t;
+}
+
+/* `import a.b.c` and the use a.b.c.X, where a or b has no __init__.py. */
+static struct target by_module_path(struct crepo *r, struct cfile *f,
+                                    struct span dotted, unsigned *used)
+{
+    struct span prefix = dotted;
+
+    while (prefix.n > 0) {
+        const struct pymod *m = pyrepo_module(r->names, f->m, 0, prefix);
+
+        if (m) {
+            *used = 1;
+            for (size_t i = 0; i < prefix.n; i++)
+                *used += prefix.p[i] == '.';
+            return through_modules(r, f, module_target(r, m),
+                                   after_part(dotted, prefix), used);
+        }
+        while (prefix.n > 0 && prefix.p[--prefix.n] != '.')
+            ;
+    }
+    return (struct target){.kind = TARGET_NONE};
+}
+
+/* The import that binds NAME in the function scope SCOPE; NULL: a plain local
+ * name, or one that is bound more than once. */
+static const struct pysym *local_import(const struct pymod *m, int scope,
+                                        struct span name)
+{
+    const struct pysym *s = pymod_lookup(m, scope, name);
+
+    if (!s || !sym_is_import(s) || s->earlier >= 0)
+        return NULL;
+    return s;
+}
+
+static struct target chain_target(struct crepo *r, struct cfile *f, uint32_t at,
+                                  int bound, struct span dotted)
+{
+    struct target t;
+    struct span head = first_part(dotted), rest = after_part(dotted, head);
+    const struct pysym *s = NULL;
+    unsigned used = 1;
+
+    r->budget = BUDGET;
+    if (bound > 0) {
+        s = local_import(f->m, bound, head);
+        if (!s)
+            return (struct target){.kind = TARGET_LOCAL};
+        t = import_target(r, f, s, 0);
+    } else {
+        t = name_target(r, f, head, 0);
+        s = pymod_lookup(f->m, 0, head);
+    }
+    if (t.kind == TARGET_NONE && s && s->kind == PYSYM_IMPORT && !s->aliased)
+        t = by_module_path(r, f, dotted, &used);
+    else
+        t = through_modules(r, f, t, rest, &used);
+    t.end = chain_end(f->m, at, used);
+    return t;
+}
+
+const struct target *crepo_target(struct crepo *r, struct cfile *f, size_t i)
+{
+    const struct pyread *x = &f->m->reads.v[i];
+
+    if (f->targets[i].kind == TARGET_UNSET)
+        f->targets[i] = chain_target(r, f, x->at, x->bound, x->dotted);
+    return &f->targets[i];
+}
+
+struct target crepo_resolve(struct crepo *r, struct cfile *f, uint32_t at,
+                            struct span dotted)
+{
+    const struct pysym *s = pymod_lookup_at(f->m, at, first_part(dotted));
+
+    return chain_target(r, f, at, s ? s->scope : 0, dotted);
+}

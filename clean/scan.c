@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "clean/scan.h"
+#include "clean/secret.h"
+#include "py/unsafe.h"
+
+/* CPython's tokenizer takes 200 open brackets and 100 levels of indentation;
+ * its compiler recurses, so that deeper trees than these do not compile. */
+#define MAX_BRACKETS 190
+#define MAX_BLOCKS   95
+#define MAX_NODES    1200
+
+/* What the ancestors of the node being visited are. */
+struct level {
+    const char *type;
+    const char *field;
+    bool in_import;
+    bool guarded; /* inside a try body that catches ImportError */
+    bool params;  /* inside the parameters of a function */
+    uint16_t brackets, blocks;
+};
+
+struct walk {
+    struct scan *s;
+    const struct pymod *m;
+    const struct policy *policy;
+    ARRAY(struct level) levels;
+    size_t read; /* next entry of m->reads */
+    bool too_deep;
+};
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static void find(struct walk *w, uint32_t at, enum err_code code,
+                 struct span text)
+{
+    struct finding f = {at, code, text};
+
+    array_push(&w->s->findings, f);
+}
+
+static bool is_read(struct walk *w, uint32_t at)
+{
+    while (w->read < w->m->reads.n && w->m->reads.v[w->read].at < at)
+        w->read++;
+    return w->read < w->m->reads.n && w->m->reads.v[w->read].at == at;
+}
+
+static bool is_bracket(const char *type)
+{
+    static const char *const types[] = {
+        "parenthesized_expression",
+        "argument_list",
+        "list",
+        "tuple",
+        "dictionary",
+        "set",
+        "subscript",
+        "list_comprehension",
+        "dictionary_comprehension",
+        "set_comprehension",
+        "generator_expression",
+        "parameters",
+        "tuple_pattern",
+        "list_pattern",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (is(type, types[i]))
+            return true;
+    return false;
+}
+
+/* Does some handler of the try statement N catch a failing import? */
+static bool catches_import_error(struct walk *w, TSNode n)
+{
+    static const char *const names[] = {"ImportError", "ModuleNotFoundError",
+                                        "Exception"}; /* BaseException too */
+    uint32_t count = ts_node_named_child_count(n);
+
+    for (uint32_t i = 0; i < count; i++) {
+        TSNode c = ts_node_named_child(n, i), what;
+        struct span text;
+
+        if (!pynode_is(c, "except_clause"))
+            continue;
+        what = ts_node_named_child(c, 0);
+        if (ts_node_is_null(what) || pynode_is(what, "block"))
+            return true;
+        text = pynode_text(w->m->text, what);
+        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+            if (memmem(text.p, text.n, names[k], strlen(names[k])))
+                return true;
+    }
+    return false;
+}
+
+/* A string without replacement fields. */
+static bool is_plain_string(TSNode n)
+{
+    if (pynode_is(n, "concatenated_string")) {
+        uint32_t count = ts_node_named_child_count(n);
+
+        for (uint32_t i = 0; i < count; i++) {
+            TSNode c = ts_node_named_child(n, i);
+
+            if (!pynode_is(c, "comment") && !is_plain_string(c))
+                return false;
+        }
+        return true;
+    }
+    if (!pynode_is(n, "string"))
+        return false;
+    for (uint32_t i = 0; i < ts_node_named_child_count(n); i++)
+        if (pynode_is(ts_node_named_child(n, i), "interpolation"))
+            return false;
+    return true;
+}
+
+static void add_cut(struct walk *w, enum cut_kind kind, TSNode n)
+{
+    struct cut c = {
+        .kind = kind,
+        .start = ts_node_start_byte(n),
+        .end = ts_node_end_byte(n),
+        .block = -1,
+        .live = true,
+    };
+
+    if (kind != CUT_COMMENT)
+        c.block = scan_block_at(w->s, c.start);
+    array_push(&w->s->cuts, c);
+}
+
+/* First statement of the body of a function or class: documentation that
+ * tools may show, everything else of the kind is a disguised comment. */
+static bool is_docstring(struct walk *w, TSNode n)
+{
+    int b = scan_block_at(w->s, ts_node_start_byte(n));
+
+    return b >= 0 && w->s->blocks.v[b].start == ts_node_start_byte(n);
+}
+
+static bool expression_statement(struct walk *w, TSNode n)
+{
+    TSNode c = ts_node_named_child(n, 0);
+    struct span text = w->m->text;
+
+    if (ts_node_is_null(c))
+        return true;
+    if (is_plain_string(c)) {
+        if (w->policy->keep_docstrings && is_docstring(w, n) &&
+            !secret_find(pynode_text(text, c), false))
+            return true;
+        add_cut(w, CUT_DOC, n);
+        return false;
+    }
+    if (pynode_is(c, "call") && ts_node_named_child_count(n) == 1) {
+        TSNode f = pynode_field(c, "function");
+        struct span dotted = pynode_dotted(text, f);
+
+        if (dotted.n > 0) {
+            struct cut *cut;
+
+            add_cut(w, CUT_PRINT, n);
+            cut = &w->s->cuts.v[w->s->cuts.n - 1];
+            cut->at = ts_node_start_byte(f);
+            cut->dotted = dotted;
+            cut->live = false;
+        }
+    }
+    return true;
+}
+
+/* Content of a plain string literal without escapes, else empty. */
+static struct span literal(struct walk *w, TSNode n)
+{
+    struct span s = {NULL, 0};
+
+    if (!pynode_is(n, "string") || !is_plain_string(n))
+        return s;
+    for (uint32_t i = 0; i < ts_node_named_child_count(n); i++) {
+        TSNode c = ts_node_named_child(n, i);
+
+        if (pynode_is(c, "string_content") && ts_node_named_child_count(c) == 0)
+            s = pynode_text(w->m->text, c);
+    }
+    return s;
+}
+
+static void call(struct walk *w, TSNode n)
+{
+    TSNode f = pynode_field(n, "function");
+    TSNode args = pynode_field(n, "arguments");
+    struct span name = pynode_dotted(w->m->text, f);
+    uint32_t count;
+
+    if (name.n == 0 || !pynode_is(args, "argument_list"))
+        return;
+    count = ts_node_named_child_count(args);
+    if (count >= 2 && (span_is(name, "getattr") || span_is(name, "setattr") ||
+                       span_is(name, "delattr") || span_is(name, "hasattr"))) {
+        TSNode object = ts_node_named_child(args, 0);
+        struct literal_attr l = {
+            .at = ts_node_start_byte(object),
+            .dotted = pynode_dotted(w->m->text, object),
+            .attr = literal(w, ts_node_named_child(args, 1)),
+        };
+
+        if (l.attr.n > 0 && py_unsafe_attr(l.attr))
+            find(w, ts_node_start_byte(n), ERR_UNSAFE, l.attr);
+        if (l.attr.n > 0 && l.dotted.n > 0)
+            array_push(&w->s->literals, l);
+    }
+    if (count >= 1 && count <= 2 &&
+        (span_ends(name, "getenv") || span_ends(name, "environ.get"))) {
+        TSNode last = ts_node_named_child(args, count - 1);
+        struct env_call c = {
+            .start = ts_node_start_byte(n),
+            .end = ts_node_end_byte(n),
+            .at = ts_node_start_byte(f),
+            .dotted = name,
+            .dflt = count == 2 ? ts_node_start_byte(last) : 0,
+        };
+
+        if (!pynode_is(last, "keyword_argument") &&
+            pynode_is(ts_node_named_child(args, 0), "string"))
+            array_push(&w->s->envs, c);
+    }
+}
+
+static void identifier(struct walk *w, TSNode n, const struct level *up,
+                       const char *field)
+{
+    struct binder b = {ts_node_start_byte(n), pynode_text(w->m->text, n)};
+    const struct pysym *s;
+
+    if (up->in_import || is_read(w, b.at))
+        return;
+    if (field && is(field, "attribute") && is(up->type, "attribute"))
+        return;
+    if (field && is(field, "name") &&
+        (is(up->type, "keyword_argument") ||
+         is(up->type, "default_parameter") ||
+         is(up->type, "typed_default_parameter")))
+        return;
+    if (is(up->type, "typed_parameter") ||
+        (up->params &&
+         (is(up->type, "parameters") || is(up->type, "lambda_parameters") ||
+          is(up->type, "list_splat_pattern") ||
+          is(up->type, "dictionary_splat_pattern"))))
+        return;
+    if (!pymod_lookup(w->m, 0, b.name))
+        return;
+    s = pymod_lookup_at(w->m, b.at, b.name);
+    if (s && s->scope == 0)
+        array_push(&w->s->binders, b);
+}
+
+static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
+{
+    struct walk *w = payload;
+    const char *type = ts_node_type(n);
+    struct level *up = depth ? &w->levels.v[depth - 1] : NULL, here;
+
+    here = up ? *up : (struct level){0};
+    here.type = type;
+    here.field = field;
+    if (is_bracket(type))
+        here.brackets++;
+    if ((depth > MAX_NODES || here.brackets > MAX_BRACKETS ||
+         here.blocks > MAX_BLOCKS)) {
+        if (!w->too_deep)
+            find(w, ts_node_start_byte(n), ERR_PARSE,
+                 SPAN_LIT("nested too deeply for CPython"));
+        w->too_deep = true;
+        return false;
+    }
+    w->too_deep = false;
+    if (is(type, "comment")) {
+        add_cut(w, CUT_COMMENT, n);
+        return false;
+    }
+    if (up && is(type, "identifier")) {
+        identifier(w, n, up, field);
+        return false;
+    }
+    if (is(type, "block")) {
+        struct block b = {ts_node_start_byte(n), ts_node_end_byte(n), 0,
+                          scan_block_at(w->s, ts_node_start_byte(n))};
+        uint32_t count = ts_node_named_child_count(n);
+
+        for (uint32_t i = 0; i < count; i++)
+            b.n += !pynode_is(ts_node_named_child(n, i), "comment");
+        array_push(&w->s->blocks, b);
+        here.blocks++;
+        if (up && is(up->type, "try_statement") && field && is(field, "body"))
+            here.guarded |= catches_import_error(w, ts_node_parent(n));
+    } else if (is(type, "expression_statement")) {
+        if (depth > 1 && !expression_statement(w, n))
+            return false;
+    } else if (is(type, "string")) {
+        const char *what = secret_find(pynode_text(w->m->text, n), false);
+
+        if (what)
+            find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
+    } else if (is(type, "call")) {
+        call(w, n);
+    } else if (is(type, "attribute")) {
+        TSNode a = pynode_field(n, "attribute");
+        struct span name = pynode_text(w->m->text, a);
+
+        if (py_unsafe_attr(name))
+            find(w, ts_node_start_byte(a), ERR_UNSAFE, name);
+    } else if (is(type, "import_statement") ||
+               is(type, "import_from_statement")) {
+        here.in_import = true;
+        if (depth > 1) {
+            struct nimport im = {ts_node_start_byte(n),
+                                 ts_node_end_byte(n),
+                                 up && up->guarded,
+                                 {0}};
+
+            array_push(&w->s->imports, im);
+        }
+    } else if (is(type, "function_definition") || is(type, "lambda")) {
+        here.guarded = false; /* it runs later, outside of that try */
+    } else if (is(type, "parameters") || is(type, "lambda_parameters")) {
+        here.params = true;
+    } else if (is(type, "print_statement") && depth > 1) {
+        add_cut(w, CUT_PRINT, n);
+        return false;
+    } else if (is(type, "exec_statement")) {
+        find(w, ts_node_start_byte(n), ERR_UNSAFE, SPAN_LIT("exec"));
+    } else if (depth == 1 && is(type, "try_statement")) {
+        array_push(&w->s->tries, ts_node_start_byte(n));
+    }
+    /* Default values and annotations are inside of `parameters`, but nothing
+     * of them is a parameter's name. */
+    if (here.params && up && !is(type, "parameters") &&
+        !is(type, "lambda_parameters") && !is(type, "list_splat_pattern") &&
+        !is(type, "dictionary_splat_pattern"))
+        here.params = is(type, "typed_parameter");
+    array_reserve(&w->levels, (size_t)depth + 1);
+    w->levels.v[depth] = here;
+    return true;
+}
+
+void scan_file(struct scan *s, const struct pymod *m, const struct policy *p)
+{
+    struct walk w = {.s = s, .m = m, .policy = p};
+    struct pyvisit v = {enter, NULL, &w};
+
+    *s = (struct scan){0};
+    pytree_walk(ts_tree_root_node(m->tree.tree), &v);
+    array_release(&w.levels);
+    for (size_t i = 0; i < m->syms.n; i++) {
+        const struct pysym *y = &m->syms.v[i];
+        int k;
+
+        if (y->kind != PYSYM_IMPORT && y->kind != PYSYM_FROM &&
+            y->kind != PYSYM_STAR)
+            continue;
+        k = scan_import_at(s, y->start);
+        if (k >= 0)
+            array_push(&s->imports.v[k].syms, (int)i);
+    }
+}
+
+void scan_release(struct scan *s)
+{
+    for (size_t i = 0; i < s->imports.n; i++)
+        array_release(&s->imports.v[i].syms);
+    array_release(&s->cuts);
+    array_release(&s->blocks);
+    array_release(&s->findings);
+    array_release(&s->imports);
+    array_release(&s->literals);
+    array_release(&s->envs);
+    array_release(&s->binders);
+    array_release(&s->tries);
+}
+
+int scan_block_at(const struct scan *s, uint32_t offset)
+{
+    size_t lo = 0, hi = s->blocks.n;
+
+    while (lo < hi) { /* first block that starts behind OFFSET */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (s->blocks.v[mid].start <= offset)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (int b = (int)lo - 1; b >= 0; b = s->blocks.v[b].parent)
+        if (offset < s->blocks.v[b].end)
+            return b;
+    return -1;
+}
+
+int scan_import_at(const struct scan *s, uint32_t start)
+{
+    size_t lo = 0, hi = s->imports.n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (s->imports.v[mid].start < start)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (lo < s->imports.n && s->imports.v[lo].start == start)
+        return (int)lo;
+    return -1;
+}
+
+bool scan_is_try(const struct scan *s, uint32_t start)
+{
+    for (size_t i = 0; i < s->tries.n; i++)
+        if (s->tries.v[i] == start)
+            return true;
+    return false;
+}

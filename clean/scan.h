@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What km-clean needs to know of one file beyond lib/py's model, found in one
+ * walk over its tree: what is to be cut, what is dangerous whatever it
+ * resolves to, where imports are nested, where module-level names are bound.
+ * All lists are sorted by offset; the tree is not needed afterwards.
+ */
+#ifndef KM_CLEAN_SCAN_H
+#define KM_CLEAN_SCAN_H
+
+#include "clean/policy.h"
+#include "py/pymod.h"
+
+/* A range that does not go into the output. */
+enum cut_kind {
+    CUT_COMMENT,
+    CUT_DOC,   /* a string on its own */
+    CUT_PRINT, /* print(...) or a call on a logger: decided by `dotted` */
+};
+
+struct cut {
+    enum cut_kind kind;
+    uint32_t start, end;
+    int block;          /* index into blocks, -1 = module level or none */
+    uint32_t at;        /* CUT_PRINT: offset of the called name */
+    struct span dotted; /* CUT_PRINT: as written */
+    bool live;          /* CUT_PRINT: set once it resolves to such a call */
+};
+
+/* An indented (or one-line) block of statements. */
+struct block {
+    uint32_t start, end;
+    uint32_t n; /* statements */
+    int parent; /* block around it, -1 = none */
+};
+
+struct finding {
+    uint32_t at;
+    enum err_code code;
+    struct span text; /* the name, borrowed; or what it is */
+};
+
+/* An import inside a function, class or compound statement. */
+struct nimport {
+    uint32_t start, end;
+    bool guarded; /* in a try that catches ImportError */
+    ARRAY(int) syms;
+};
+
+/* getattr(a.b, "name"): resolves like a.b.name. */
+struct literal_attr {
+    uint32_t at;
+    struct span dotted, attr;
+};
+
+/* os.getenv(K), os.environ.get(K, D): an empty environment's answer. */
+struct env_call {
+    uint32_t start, end;
+    uint32_t at;
+    struct span dotted;
+    uint32_t dflt; /* offset of the second argument, 0 = none */
+};
+
+/* An identifier that binds a module-level name. */
+struct binder {
+    uint32_t at;
+    struct span name;
+};
+
+struct scan {
+    ARRAY(struct cut) cuts;
+    ARRAY(struct block) blocks;
+    ARRAY(struct finding) findings;
+    ARRAY(struct nimport) imports;
+    ARRAY(struct literal_attr) literals;
+    ARRAY(struct env_call) envs;
+    ARRAY(struct binder) binders;
+    ARRAY(uint32_t) tries; /* starts of module-level try statements */
+};
+
+/* M must still have its tree; S borrows from M's text. */
+void scan_file(struct scan *s, const struct pymod *m, const struct policy *p);
+void scan_release(struct scan *s);
+
+/* Innermost block that holds OFFSET, -1 = none. */
+int scan_block_at(const struct scan *s, uint32_t offset);
+/* Index of the nested import that starts at START, -1 = none. */
+int scan_import_at(const struct scan *s, uint32_t start);
+/* Is the module-level statement that starts at START a try? */
+bool scan_is_try(const struct scan *s, uint32_t start);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Credentials, mail addresses and addresses of internal hosts in text. */
+#ifndef KM_CLEAN_SECRET_H
+#define KM_CLEAN_SECRET_H
+
+#include "base.h"
+
+/* What the first finding in TEXT is ("AWS access key", "e-mail address", ...),
+ * a literal, or NULL. CODE: TEXT is source, where `a@b.weight` is a product
+ * and no address. */
+const char *secret_find(struct span text, bool code);
+
+#endif

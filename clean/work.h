@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One repository in one worker. An item is a flag byte and the packed records
+ * of a repository; a result is a sequence of frames, each a tag byte and a
+ * packed record: FRAME_PLAIN passes on, FRAME_DIGEST has HASH_HEX digits of
+ * dup_digest between the tag and a cleaned module.
+ */
+#ifndef KM_CLEAN_WORK_H
+#define KM_CLEAN_WORK_H
+
+#include "clean/policy.h"
+#include "rec.h"
+
+enum { ITEM_WHOLE = 'w', ITEM_TOO_LARGE = 't' };
+enum { FRAME_PLAIN = 'p', FRAME_DIGEST = 'd' };
+
+struct work; /* parser and policy of a worker */
+struct work *work_new(const struct policy *policy);
+void work_free(struct work *w);
+/* Clean the modules of ITEM. -1 only for a malformed item or a full OUT. */
+int work_item(struct work *w, struct span item, struct buf *out,
+              struct err *e) MUST_USE;
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "clean/edit.h"
+#include "clean/write.h"
+
+struct writer {
+    struct closure *c;
+    struct buf *out;
+    struct map *packages;
+    struct edits edits;
+};
+
+static struct span top_of(struct span dotted)
+{
+    const char *dot = dotted.n ? memchr(dotted.p, '.', dotted.n) : NULL;
+
+    return dot ? (struct span){dotted.p, (size_t)(dot - dotted.p)} : dotted;
+}
+
+/* MODULE as it is called where the source will run. */
+static struct span installed(struct writer *w, struct span module)
+{
+    size_t len;
+    const char *there = policy_renamed(module, &len);
+
+    if (!there || policy_allows(w->c->r->policy, module))
+        return module;
+    return span_str(arena_printf(w->c->arena, "%s%.*s", there,
+                                 (int)(module.n - len), module.p + len));
+}
+
+static void note_package(struct writer *w, struct span module)
+{
+    map_put(w->packages, top_of(installed(w, module)), w);
+}
+
+/* ---- imports at the top ---- */
+
+struct line {
+    const char *text;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(((const struct line *)a)->text,
+                  ((const struct line *)b)->text);
+}
+
+static int write_imports(struct writer *w)
+{
+    struct closure *c = w->c;
+    ARRAY(struct line) lines = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < c->ents.n; i++) {
+        const struct entity *e = &c->ents.v[i];
+        struct span module = installed(w, e->module);
+        struct line l;
+
+        if (!e->external)
+            continue;
+        if (entity_is_package(e)) {
+            for (size_t k = 0; k < e->modules.n; k++) {
+                l.text =
+                    arena_printf(c->arena, "import %.*s",
+                                 (int)e->modules.v[k].n, e->modules.v[k].p);
+                array_push(&lines, l);
+            }
+        } else if (e->member.n == 0) {
+            l.text = arena_printf(c->arena, "import %.*s as %s", (int)module.n,
+                                  module.p, e->out);
+            array_push(&lines, l);
+        } else {
+            bool same = span_is(e->member, e->out);
+
+            l.text = arena_printf(c->arena, "from %.*s import %.*s%s%s",
+                                  (int)module.n, module.p, (int)e->member.n,
+                                  e->member.p, same ? "" : " as ",
+                                  same ? "" : e->out);
+            array_push(&lines, l);
+        }
+        note_package(w, e->module);
+    }
+    /* "from" sorts before "import": plain imports go first. */
+    if (lines.n > 1)
+        qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
+    for (int from = 0; from < 2; from++) {
+        for (size_t i = 0; i < lines.n; i++) {
+            const char *t = lines.v[i].text;
+
+            if ((t[0] == 'f') != (from == 1) ||
+                (i > 0 && strcmp(t, lines.v[i - 1].text) == 0))
+                continue;
+            rc |= buf_printf(w->out, "%s\n", t);
+        }
+    }
+    array_release(&lines);
+    return rc;
+}
+
+/* ---- imports inside of statements ---- */
+
+static void add_part(struct buf *b, const char *text)
+{
+    if (b->n > 0)
+        (void)buf_adds(b, "; ");
+    (void)buf_adds(b, text);
+}
+
+/* One name of a nested import, appended to B as a statement. *RAISE is set to
+ * the module that is not there, when a handler waits for that. */
+static void import_part(struct writer *w, struct cfile *f,
+                        const struct nimport *im, const struct pysym *y,
+                        struct buf *b, struct span *raise)
+{
+    struct closure *c = w->c;
+    struct target t = crepo_import(c->r, f, y);
+    struct entity *e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
+    const char *local = e ? e->out : arena_strdup(c->arena, y->name);
+    bool single = y->scope != 0 && y->earlier < 0 &&
+                  pymod_lookup(f->m, y->scope, y->name) == y;
+    size_t len;
+
+    if (t.kind == TARGET_SYM) {
+        const struct entity *s = closure_symbol(c, t.file, t.name);
+
+        if (!single && s && s->required)
+            add_part(b, arena_printf(c->arena, "%s = %s", local, s->out));
+    } else if (t.kind == TARGET_EXTERNAL && !crepo_is_own(c->r, f, y) &&
+               (policy_allows(c->r->policy, t.dotted) ||
+                policy_renamed(t.dotted, &len))) {
+        struct span module = installed(w, y->module);
+        struct span member = y->member.n ? y->member : top_of(y->module);
+        bool same = span_is(member, local);
+
+        note_package(w, y->module);
+        if (y->kind == PYSYM_FROM)
+            add_part(b, arena_printf(c->arena, "from %.*s import %.*s%s%s",
+                                     (int)module.n, module.p, (int)member.n,
+                                     member.p, same ? "" : " as ",
+                                     same ? "" : local));
+        else
+            add_part(b, arena_printf(c->arena, "import %.*s%s%s", (int)module.n,
+                                     module.p, y->aliased ? " as " : "",
+                                     y->aliased ? local : ""));
+    } else if (im->guarded && t.kind != TARGET_MODULE) {
+        *raise = y->module.n ? y->module : y->name;
+    }
+}
+
+static void edit_imports(struct writer *w, struct cfile *f,
+                         const struct pystmt *s)
+{
+    for (size_t i = 0; i < f->scan.imports.n; i++) {
+        const struct nimport *im = &f->scan.imports.v[i];
+        struct buf b = BUF_INIT(64u << 10);
+        struct span raise = {NULL, 0};
+
+        if (im->start < s->start || im->start >= s->end)
+            continue;
+        for (size_t k = 0; k < im->syms.n; k++)
+            import_part(w, f, im, &f->m->syms.v[im->syms.v[k]], &b, &raise);
+        if (raise.n > 0) {
+            buf_clear(&b);
+            (void)buf_printf(&b, "raise ImportError('%.*s')", (int)raise.n,
+                             raise.p);
+        }
+        if (b.n == 0)
+            (void)buf_adds(&b, "pass");
+        edit_add(&w->edits, im->start, im->end,
+                 arena_span(w->c->arena, buf_span(&b)));
+        buf_release(&b);
+    }
+}
+
+/* ---- removals ---- */
+
+/* A statement that goes; a block of which all go needs a `pass`. */
+struct removal {
+    uint32_t start, end;
+    int block;
+};
+
+struct removals {
+    struct removal *v;
+    size_t n, cap;
+};
+
+static int by_block(const void *a, const void *b)
+{
+    const struct removal *x = a, *y = b;
+
+    if (x->block != y->block)
+        return x->block - y->block;
+    return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static uint32_t at_sign(struct span text, uint32_t start)
+{
+    while (start > 0 && text.p[start] != '@')
+        start--;
+    return start;
+}
+
+static void edit_removals(struct writer *w, struct cfile *f,
+                          const struct pystmt *s)
+{
+    struct closure *c = w->c;
+    struct span text = f->m->text;
+    struct removals all = {0};
+
+    for (size_t i = 0; i < f->scan.cuts.n; i++) {
+        const struct cut *x = &f->scan.cuts.v[i];
+        struct removal r = {x->start, x->end, x->block};
+
+        if (x->start < s->start || x->start >= s->end || !x->live)
+            continue;
+        if (x->kind == CUT_COMMENT)
+            edit_remove_comment(&w->edits, text, x->start, x->end);
+        else
+            array_push(&all, r);
+    }
+    for (size_t i = 0; i < f->decorators.n; i++)
+        if (f->decorators.v[i].start >= s->start &&
+            f->decorators.v[i].start < s->end)
+            edit_remove(&w->edits, text,
+                        at_sign(text, f->decorators.v[i].start),
+                        f->decorators.v[i].end);
+    for (size_t i = 0; i < c->cuts.n; i++) {
+        const struct dcut *x = &c->cuts.v[i];
+        struct removal r = {x->start, x->end, -1};
+
+        if (x->f != f || x->start < s->start || x->start >= s->end)
+            continue;
+        if (x->method.n == 0) {
+            edit_remove(&w->edits, text, at_sign(text, x->start), x->end);
+            continue;
+        }
+        r.block = scan_block_at(&f->scan, x->start);
+        array_push(&all, r);
+    }
+    if (all.n > 1)
+        qsort(all.v, all.n, sizeof(*all.v), by_block);
+    for (size_t i = 0, k; i < all.n; i = k) {
+        for (k = i; k < all.n && all.v[k].block == all.v[i].block; k++)
+            ;
+        for (size_t j = i; j < k; j++) {
+            bool empty = all.v[i].block >= 0 &&
+                         k - i >= f->scan.blocks.v[all.v[i].block].n;
+
+            if (empty && j == i)
+                edit_add(&w->edits, all.v[j].start, all.v[j].end,
+                         SPAN_LIT("pass"));
+            else
+                edit_remove(&w->edits, text, all.v[j].start, all.v[j].end);
+        }
+    }
+    array_release(&all);
+}
+
+/* ---- names ---- */
+
+static void edit_names(struct writer *w, struct cfile *f,
+                       const struct pystmt *s, size_t *occ)
+{
+    struct closure *c = w->c;
+
+    for (; *occ < c->occ.n; ++*occ) {
+        const struct occurrence *o = &c->occ.v[*occ];
+        const struct pyread *x = &f->m->reads.v[o->read];
+        const struct entity *e = &c->ents.v[o->ent];
+        const struct target *t;
+
+        if (o->f != f || x->at < s->start || x->at >= s->end)
+            break;
+        t = crepo_target(c->r, f, o->read);
+        if (!span_is(pymod_text(f->m, x->at, t->end), e->out))
+            edit_add(&w->edits, x->at, t->end, span_str(e->out));
+    }
+    for (size_t i = 0; i < f->scan.binders.n; i++) {
+        const struct binder *b = &f->scan.binders.v[i];
+        const struct entity *e;
+
+        if (b->at < s->start || b->at >= s->end)
+            continue;
+        e = closure_symbol(c, f, b->name);
+        if (e && e->out && !span_is(b->name, e->out))
+            edit_add(&w->edits, b->at, b->at + (uint32_t)b->name.n,
+                     span_str(e->out));
+    }
+}
+
+static void edit_env(struct writer *w, struct cfile *f, const struct pystmt *s)
+{
+    for (size_t i = 0; i < f->scan.envs.n; i++) {
+        const struct env_call *x = &f->scan.envs.v[i];
+
+        if (x->start < s->start || x->start >= s->end ||
+            !closure_env(w->c, f, x->at))
+            continue;
+        if (x->dflt)
+            edit_add(&w->edits, x->start, x->dflt, SPAN_LIT("("));
+        else
+            edit_add(&w->edits, x->start, x->end, SPAN_LIT("None"));
+    }
+}
+
+/* ---- units ---- */
+
+static bool is_def(const struct pystmt *s)
+{
+    return s->kind == PYSTMT_FUNCTION || s->kind == PYSTMT_CLASS;
+}
+
+static int write_unit(struct writer *w, int u, size_t occ)
+{
+    struct cfile *f = w->c->units.v[u].f;
+    const struct pystmt *s = &f->m->stmts.v[w->c->units.v[u].stmt];
+    struct buf text = BUF_INIT(w->out->max);
+    size_t skip = 0;
+    int rc;
+
+    w->edits.n = 0;
+    edit_removals(w, f, s);
+    edit_imports(w, f, s);
+    edit_names(w, f, s, &occ);
+    edit_env(w, f, s);
+    rc = edit_apply(&w->edits, f->m->text, s->start, s->end, &text);
+    while (skip < text.n && (text.p[skip] == '\n' || text.p[skip] == ' '))
+        skip++;
+    if (rc == 0)
+        rc = buf_add(w->out, text.p + skip, text.n - skip);
+    if (rc == 0)
+        rc = buf_addc(w->out, '\n');
+    buf_release(&text);
+    return rc;
+}
+
+/* First occurrence of every unit: closure_names collected them by unit. */
+static size_t *slices(const struct closure *c)
+{
+    size_t *first = arena_array(c->arena, c->units.n + 1, sizeof(size_t));
+    size_t k = 0;
+
+    for (size_t u = 0; u < c->units.n; u++) {
+        const struct cfile *f = c->units.v[u].f;
+        const struct pystmt *s = &f->m->stmts.v[c->units.v[u].stmt];
+
+        first[u] = k;
+        while (k < c->occ.n && c->occ.v[k].f == f &&
+               f->m->reads.v[c->occ.v[k].read].at >= s->start &&
+               f->m->reads.v[c->occ.v[k].read].at < s->end)
+            k++;
+    }
+    return first;
+}
+
+int write_source(struct closure *c, struct buf *out, struct map *packages)
+{
+    struct writer w = {.c = c, .out = out, .packages = packages};
+    const size_t *first = slices(c);
+    struct buf body = BUF_INIT(out->max);
+    bool was_def = true;
+    int rc = 0;
+
+    w.out = &body;
+    for (size_t i = 0; i < c->units.n && rc == 0; i++) {
+        int u = c->seq[i];
+        const struct unit *x = &c->units.v[u];
+        bool def = is_def(&x->f->m->stmts.v[x->stmt]);
+
+        if (body.n > 0)
+            rc = buf_adds(&body, def || was_def ? "\n\n" : "");
+        was_def = def;
+        if (rc == 0)
+            rc = write_unit(&w, u, first[u]);
+    }
+    w.out = out;
+    if (rc == 0 && c->future)
+        rc = buf_adds(out, "from __future__ import annotations\n\n");
+    if (rc == 0)
+        rc = write_imports(&w);
+    if (rc == 0 && out->n > 0)
+        rc = buf_adds(out, "\n\n");
+    if (rc == 0)
+        rc = buf_addspan(out, buf_span(&body));
+    buf_release(&body);
+    array_release(&w.edits);
+    if (rc == 0)
+        return 0;
+    c->code = ERR_TOO_LARGE;
+    c->note = "the standalone source would be larger than 512 KiB";
+    return -1;
+}
