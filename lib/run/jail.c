@@ -47,6 +47,7 @@ struct birth {
     uid_t outer;
     int64_t mapped; /* bytes of address space in the caller */
     int have;
+    int denied;   /* errno of the namespaces, when there are none */
     char dir[64]; /* private folder */
     const char *step;
 };
@@ -295,6 +296,9 @@ static int enter_runner(struct birth *b)
     die_with_parent();
     setsid();
     reset_signals();
+    /* Unlike the init it may be looked at from outside: memory is measured
+     * there, and who is not root could not. */
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     for (int i = 0; i < MIN(c->n_keep, 8); i++)
         keep[n++] = c->keep[i];
     keep[n++] = b->sync;
@@ -449,42 +453,49 @@ static void leave(struct init *in)
     _exit(0);
 }
 
-/* Wait until the runner is in the state EVENT; false when it ended. */
-static bool await(struct init *in, int event)
+/* Stop the runner and wait until the kernel says so, which it does once every
+ * thread has stopped; false when it ended. */
+static bool freeze(struct init *in)
 {
     struct rusage u = {0};
     int status = 0;
 
     if (in->ended)
         return false;
-    while (wait4(in->runner, &status, event, &u) < 0)
+    signal_all(in, SIGSTOP);
+    while (wait4(in->runner, &status, WUNTRACED, &u) < 0)
         if (errno != EINTR)
             return false;
-    if (WIFSTOPPED(status) || WIFCONTINUED(status))
-        return true;
-    runner_ended(in, status, &u);
-    return false;
+    in->frozen = WIFSTOPPED(status);
+    if (!in->frozen)
+        runner_ended(in, status, &u);
+    return in->frozen;
+}
+
+/* Never waits: a runner may stop itself again at once. The event of this
+ * SIGCONT is taken here, so that reap sees only those of others. */
+static void thaw(struct init *in)
+{
+    struct rusage u;
+    int status;
+
+    in->frozen = false;
+    signal_all(in, SIGCONT);
+    if (wait4(in->runner, &status, WNOHANG | WCONTINUED, &u) > 0 &&
+        !WIFCONTINUED(status))
+        runner_ended(in, status, &u);
 }
 
 static void obey(struct init *in, char command)
 {
     switch (command) {
     case 'F':
-        if (!in->frozen) {
-            signal_all(in, SIGSTOP);
-            /* Reported once every thread has stopped. */
-            if (!await(in, WUNTRACED))
-                return;
-            in->frozen = true;
-        }
+        if (!in->frozen && !freeze(in))
+            return;
         break;
     case 'T':
-        if (in->frozen) {
-            in->frozen = false;
-            signal_all(in, SIGCONT);
-            if (!await(in, WCONTINUED))
-                return;
-        }
+        if (in->frozen)
+            thaw(in);
         break;
     case 'K':
         kill_all(in);
@@ -543,7 +554,7 @@ static int new_process(struct birth *b)
         if (r < 0)
             b->have &= ~LAYER_MOUNT;
     } else {
-        r = -EPERM;
+        r = -b->denied;
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     }
     if (r < 0 && b->c->require < JAIL_FULL) {
@@ -705,6 +716,7 @@ pid_t jail_fork(const struct jail_conf *c, int ctl, int32_t *level, char *why,
     }
     if (pid < 0) {
         b.user = b.spaces = false;
+        b.denied = errno;
         pid = raw_clone(0);
     }
     if (pid == 0) {
@@ -732,8 +744,8 @@ pid_t jail_fork(const struct jail_conf *c, int ctl, int32_t *level, char *why,
         snprintf(why, why_cap, "sandbox is only %s (%s)",
                  jail_level_name(level_of(rep.have)), lacks);
     } else {
-        snprintf(why, why_cap, "sandbox: %s",
-                 rep.step[0] ? rep.step : "its process died");
+        snprintf(why, why_cap, "sandbox: %s: %s",
+                 rep.step[0] ? rep.step : "its process died", strerror(-r));
     }
     return r;
 }

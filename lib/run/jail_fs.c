@@ -148,17 +148,20 @@ static int build_root(const struct jail_conf *c, uid_t uid, struct bind *binds,
     root = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0 || fchdir(root) < 0)
         r = -errno;
-    *step = "binds of the root";
-    for (size_t i = 0; i < n && r == 0; i++)
-        r = bind_put(root, &binds[i]);
+    *step = "folders of the root";
     if (r == 0 && (mkdirat(root, "tmp", 0700) < 0 && errno != EEXIST))
         r = -errno;
-    if (r == 0 && (mkdirat(root, "dev/shm", 0700) < 0 && errno != EEXIST))
-        r = -errno;
+    if (r == 0)
+        r = make_parents(root, "/dev/shm", true);
     if (r == 0)
         r = mount_tmp("tmp", c->tmp_size, uid);
     if (r == 0)
         r = mount_tmp("dev/shm", c->tmp_size, uid);
+    /* After /tmp, so that what lies below it is seen too. */
+    if (r == 0)
+        *step = "binds of the root";
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = bind_put(root, &binds[i]);
     if (r == 0 && mount_setattr(root, "", AT_EMPTY_PATH, &ro, sizeof(ro)) < 0)
         r = -errno;
     if (root >= 0)

@@ -402,7 +402,7 @@ def fork_runner(jail, m, fds):
         return None
     ctypes.pythonapi.PyOS_AfterFork_Parent()
     if pid < 0:
-        raise OSError(-pid, f"{why.value.decode()}: {os.strerror(-pid)}")
+        raise OSError(why.value.decode())
     return pid, level.value
 
 

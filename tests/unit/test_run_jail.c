@@ -1,0 +1,999 @@
+/* SPDX-License-Identifier: MIT */
+/* The sandbox, from inside: every test runs hostile code in it. The loop
+ * index is 1 when the caller shall be an ordinary user. */
+#include "base.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "io.h"
+#include "mem.h"
+#include "proc.h"
+#include "run/frames.h"
+#include "run/runner.h"
+
+Suite *run_jail_suite(void);
+
+static struct err e;
+
+/* The number of system calls that Linux has is above this. */
+#define BEYOND_KNOWN 451
+
+struct jailed {
+    struct runner r;
+    pid_t pid;
+    int32_t level;
+    char why[160];
+};
+
+static struct jail_conf plain(void)
+{
+    return (struct jail_conf){.profile = JAIL_RUNNER,
+                              .cpu = -1,
+                              .tmp_size = 1 << 20,
+                              .max_tasks = 16,
+                              .out_fd = -1,
+                              .require = JAIL_FULL};
+}
+
+static void become_user(int i)
+{
+    if (i == 0 || geteuid() != 0)
+        return;
+    ck_assert_int_eq(setgroups(0, NULL), 0);
+    ck_assert_int_eq(setresgid(65534, 65534, 65534), 0);
+    ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
+    /* As for a process that was started by this user. */
+    ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+}
+
+/* Start FN in a jail; it leaves with what FN returns. */
+static struct jailed start(struct jail_conf c, int (*fn)(void *), void *arg)
+{
+    struct jailed j = {.r = RUNNER_NONE};
+    int ctl[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl),
+                     0);
+    j.pid = jail_fork(&c, ctl[1], &j.level, j.why, sizeof(j.why));
+    if (j.pid == 0)
+        _exit(fn(arg));
+    close(ctl[1]);
+    j.r.ctl = ctl[0];
+    j.r.init = j.pid > 0 ? j.pid : 0;
+    return j;
+}
+
+/* Run FN to its end and return its wait status. */
+static int run(struct jail_conf c, int (*fn)(void *), void *arg)
+{
+    struct jailed j = start(c, fn, arg);
+    struct pollfd p = {j.r.ctl, POLLIN, 0};
+    char text[96];
+
+    ck_assert_msg(j.pid > 0, "%s", j.why);
+    ck_assert_int_eq(poll(&p, 1, 20000), 1);
+    runner_end(&j.r, text, sizeof(text));
+    ck_assert(j.r.ended);
+    runner_kill(&j.r);
+    return j.r.end.status;
+}
+
+static int exit_of(int status)
+{
+    ck_assert_msg(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+/* ---- calls ---- */
+
+static void *thread_of_nothing(void *arg)
+{
+    return arg;
+}
+
+/* Number of the first call that did not fail as it must, 0 when all did. */
+static int try_calls(void *arg UNUSED)
+{
+    cpu_set_t set;
+    char block[256] = {0};
+    struct rlimit lim = {1, 1};
+    int n = 0;
+
+#define FAILS(call, error)                                                     \
+    do {                                                                       \
+        n++;                                                                   \
+        errno = 0;                                                             \
+        if ((call) != -1 || errno != (error))                                  \
+            return n;                                                          \
+    } while (0)
+
+    CPU_ZERO(&set);
+    CPU_SET(0, &set);
+    FAILS(syscall(SYS_clone3, NULL, 0), ENOSYS);
+    FAILS(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0), EPERM);
+    FAILS(ptrace(PTRACE_TRACEME, 0, 0, 0), EPERM);
+    FAILS(syscall(SYS_process_vm_readv, 1, NULL, 0, NULL, 0, 0), EPERM);
+    FAILS(syscall(SYS_process_vm_writev, 1, NULL, 0, NULL, 0, 0), EPERM);
+    FAILS(syscall(SYS_pidfd_open, 1, 0), EPERM);
+    FAILS(syscall(SYS_pidfd_getfd, 0, 0, 0), EPERM);
+    FAILS(sched_setaffinity(0, sizeof(set), &set), EPERM);
+    FAILS(syscall(SYS_sched_setattr, 0, block, 0), EPERM);
+    FAILS(setpriority(PRIO_PROCESS, 0, 5), EPERM);
+    FAILS(syscall(SYS_io_uring_setup, 1, block), EPERM); /* 11 */
+    FAILS(syscall(SYS_io_setup, 1, block), EPERM);
+    FAILS(syscall(SYS_userfaultfd, 0), EPERM);
+    FAILS(syscall(SYS_timer_create, 0, NULL, block), EPERM);
+    FAILS(syscall(SYS_mq_open, "/x", O_CREAT | O_RDWR, 0600, NULL), EPERM);
+    FAILS(socket(AF_INET, SOCK_STREAM, 0), EPERM);
+    FAILS(socket(AF_UNIX, SOCK_STREAM, 0), EPERM);
+    FAILS(socket(AF_NETLINK, SOCK_RAW, 0), EPERM);
+    FAILS(memfd_create("x", 0), EPERM);
+    FAILS(shmget(IPC_PRIVATE, 4096, 0600), EPERM);
+    FAILS(unshare(CLONE_NEWUSER), EPERM); /* 21 */
+    FAILS(setns(0, 0), EPERM);
+    FAILS(mount("none", "/tmp", "tmpfs", 0, NULL), EPERM);
+    FAILS(umount2("/tmp", MNT_DETACH), EPERM);
+    FAILS(chroot("/tmp"), EPERM);
+    FAILS(syscall(SYS_bpf, 0, block, 0), EPERM);
+    FAILS(syscall(SYS_perf_event_open, block, 0, -1, -1, 0), EPERM);
+    FAILS(syscall(SYS_keyctl, 0, 0, 0, 0, 0), EPERM);
+    FAILS(syscall(SYS_add_key, "user", "a", "b", 1, -2), EPERM);
+    FAILS(syscall(SYS_personality, 0), EPERM);
+    FAILS(fcntl(0, F_SETSIG, SIGCONT), EPERM); /* 31 */
+    FAILS(fcntl(0, F_SETOWN, getpid()), EPERM);
+    FAILS(fcntl(0, F_NOTIFY, 0), EPERM);
+    FAILS(syscall(SYS_prlimit64, 1, RLIMIT_CPU, &lim, NULL), EPERM);
+    FAILS(syscall(BEYOND_KNOWN), ENOSYS);
+    FAILS(syscall(600), ENOSYS);
+    FAILS(setuid(0), EINVAL);
+    /* Nobody to hurt here; the init must still tell how we ended. */
+    (void)kill(1, SIGKILL);
+    (void)kill(-1, SIGKILL);
+    return 0;
+#undef FAILS
+}
+
+/* fork and exec, as numbers of processes that came to be. */
+static int try_processes(void *arg UNUSED)
+{
+    char *argv[] = {(char *)"true", NULL};
+    pthread_t t;
+
+    if (syscall(SYS_fork) != -1 || errno != EPERM)
+        return 1;
+    if (syscall(SYS_vfork) != -1 || errno != EPERM)
+        return 2;
+    if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) != -1 || errno != EPERM)
+        return 3;
+    if (fork() != -1 || errno != EPERM)
+        return 4;
+    if (execv("/bin/true", argv) != -1 || errno != EPERM)
+        return 5;
+    if (system("true") == 0)
+        return 6;
+    if (pthread_create(&t, NULL, thread_of_nothing, NULL) != 0 ||
+        pthread_join(t, NULL) != 0)
+        return 7;
+    return 0;
+}
+
+START_TEST(test_calls_are_denied)
+{
+    struct jail_conf c = plain();
+
+    become_user(_i);
+    ck_assert_int_eq(exit_of(run(c, try_calls, NULL)), 0);
+    c.profile = JAIL_BUILDER;
+    ck_assert_int_eq(exit_of(run(c, try_calls, NULL)), 0);
+    c.profile = JAIL_EXEC;
+    ck_assert_int_eq(exit_of(run(c, try_calls, NULL)), 0);
+}
+END_TEST
+
+START_TEST(test_a_runner_has_threads_only)
+{
+    become_user(_i);
+    ck_assert_int_eq(exit_of(run(plain(), try_processes, NULL)), 0);
+}
+END_TEST
+
+static int exec_then_seal(void *arg)
+{
+    char *argv[] = {(char *)"false", NULL};
+    bool seal = *(bool *)arg;
+
+    if (seal && jail_seal() < 0)
+        return 3;
+    execv("/bin/false", argv);
+    return 2;
+}
+
+START_TEST(test_exec_until_sealed)
+{
+    struct jail_conf c = plain();
+    bool seal = false;
+
+    become_user(_i);
+    c.profile = JAIL_EXEC;
+    ck_assert_int_eq(exit_of(run(c, exec_then_seal, &seal)), 1);
+    seal = true;
+    ck_assert_int_eq(exit_of(run(c, exec_then_seal, &seal)), 2);
+}
+END_TEST
+
+/* ---- files ---- */
+
+static bool can_write(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, "x", 1) == 1;
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static int try_files(void *arg UNUSED)
+{
+    static const char *const hidden[] = {"/etc/shadow",
+                                         "/etc/passwd",
+                                         "/etc/hostname",
+                                         "/proc/self/status",
+                                         "/proc/1/environ",
+                                         "/sys/kernel",
+                                         "/root",
+                                         "/home",
+                                         "/var",
+                                         "/run",
+                                         "/dev/sda",
+                                         "/dev/vda",
+                                         "/dev/kmsg",
+                                         "/dev/mem",
+                                         "/dev/tty",
+                                         "/tmp/../../etc/shadow"};
+    static const char *const closed[] = {
+        "/usr/bin/x", "/usr/local/x", "/bin/sh",         "/x",
+        "/dev/x",     "/lib/x",       "/etc/ld.so.cache"};
+    static const char *const open_[] = {"/tmp/x", "/dev/shm/x", "/dev/null",
+                                        "x"};
+    char dir[64], block[65536] = {0};
+    int n = 0, fd, got;
+    void *p;
+
+    for (size_t i = 0; i < ARRAY_LEN(hidden); i++, n++)
+        if (open(hidden[i], O_RDONLY | O_CLOEXEC) >= 0)
+            return 1 + n;
+    for (size_t i = 0; i < ARRAY_LEN(closed); i++, n++)
+        if (can_write(closed[i]))
+            return 1 + n;
+    for (size_t i = 0; i < ARRAY_LEN(open_); i++, n++)
+        if (!can_write(open_[i]))
+            return 1 + n;
+    if (!getcwd(dir, sizeof(dir)) || strcmp(dir, "/tmp") != 0)
+        return 100;
+    if (mkdir("/d", 0700) == 0 || mkdir("/tmp/d", 0700) != 0)
+        return 101;
+    if (rename("/tmp/x", "/tmp/d/x") != 0 || unlink("/tmp/d/x") != 0)
+        return 102;
+    /* Code may be mapped from here: shared objects of candidates. */
+    fd = open("/tmp/code", O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+    if (fd < 0 || write(fd, block, 4096) != 4096)
+        return 103;
+    p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED)
+        return 104;
+    /* 1 MiB is there, not 2. */
+    for (got = 0; got < 32; got++)
+        if (write(fd, block, sizeof(block)) != (ssize_t)sizeof(block))
+            break;
+    if (got == 32 || got < 8)
+        return 105;
+    if (getuid() == 0 || geteuid() == 0 || getppid() != 1)
+        return 106;
+    return 0;
+}
+
+START_TEST(test_files)
+{
+    become_user(_i);
+    ck_assert_int_eq(exit_of(run(plain(), try_files, NULL)), 0);
+}
+END_TEST
+
+static int read_given(void *arg)
+{
+    char path[100];
+
+    snprintf(path, sizeof(path), "%s/in/file", (const char *)arg);
+    if (open(path, O_RDONLY | O_CLOEXEC) < 0)
+        return 1;
+    if (open(path, O_WRONLY | O_CLOEXEC) >= 0)
+        return 2;
+    snprintf(path, sizeof(path), "%s/out", (const char *)arg);
+    return open(path, O_RDONLY | O_CLOEXEC) >= 0 ? 3 : 0;
+}
+
+START_TEST(test_given_folder_below_a_closed_one)
+{
+    struct jail_conf c = plain();
+    char dir[] = "/tmp/km-test-XXXXXX", in[64], cmd[200];
+
+    ck_assert_ptr_nonnull(mkdtemp(dir)); /* mode 0700 */
+    snprintf(cmd, sizeof(cmd),
+             "cd %s && mkdir in && echo x > in/file && echo x > out && "
+             "chmod 755 in && chmod 666 in/file",
+             dir);
+    ck_assert_int_eq(system(cmd), 0);
+    snprintf(in, sizeof(in), "%s/in", dir);
+    c.read_paths[0] = in;
+    ck_assert_int_eq(exit_of(run(c, read_given, dir)), 0);
+    snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+    ck_assert_int_eq(system(cmd), 0);
+}
+END_TEST
+
+static int list_fds(void *arg)
+{
+    int keep = *(int *)arg, found = 0;
+
+    for (int fd = 3; fd < 1024; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            found = found ? 255 : fd;
+    if (fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0)
+        return 254;
+    return found == keep ? 0 : 1;
+}
+
+START_TEST(test_only_kept_descriptors)
+{
+    struct jail_conf c = plain();
+    int p[2], keep;
+
+    become_user(_i);
+    ck_assert_int_eq(pipe(p), 0);
+    ck_assert_int_ge(open("/", O_RDONLY | O_DIRECTORY), 0);
+    keep = dup2(p[1], 77);
+    c.n_keep = 1;
+    c.keep[0] = keep;
+    ck_assert_int_eq(exit_of(run(c, list_fds, &keep)), 0);
+    c.n_keep = 0;
+    keep = 0;
+    ck_assert_int_eq(exit_of(run(c, list_fds, &keep)), 0);
+}
+END_TEST
+
+/* ---- limits ---- */
+
+static int wait_for_ever_main(void *arg UNUSED)
+{
+    pause();
+    return 0;
+}
+
+static int grab_memory(void *arg UNUSED)
+{
+    size_t n = 32 << 20;
+    int got = 0;
+
+    while (got < 100) {
+        char *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            break;
+        memset(p, 1, n);
+        got++;
+    }
+    return got;
+}
+
+START_TEST(test_memory_limit)
+{
+    struct jail_conf c = plain();
+    int got;
+
+    become_user(_i);
+    c.memory = 200 << 20;
+    got = exit_of(run(c, grab_memory, NULL));
+    ck_assert_int_ge(got, 3);
+    ck_assert_int_le(got, 6);
+}
+END_TEST
+
+static int spin(void *arg)
+{
+    if (arg)
+        signal(SIGXCPU, SIG_IGN);
+    for (;;)
+        ;
+    return 0;
+}
+
+START_TEST(test_cpu_limit)
+{
+    struct jail_conf c = plain();
+    struct jailed j;
+    struct pollfd p;
+    char text[96];
+    int status;
+
+    c.cpu_s = 1;
+    status = run(c, spin, NULL);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
+    j = start(c, spin, &c); /* ignores it */
+    p = (struct pollfd){j.r.ctl, POLLIN, 0};
+    ck_assert_int_eq(poll(&p, 1, 20000), 1);
+    j.r.cpu_s = 1;
+    ck_assert_int_eq(runner_end(&j.r, text, sizeof(text)), ERR_TIMEOUT);
+    ck_assert_int_eq(WTERMSIG(j.r.end.status), SIGKILL);
+    ck_assert_int_ge(j.r.end.cpu_ms, 1000);
+    runner_kill(&j.r);
+}
+END_TEST
+
+static int write_much(void *arg UNUSED)
+{
+    char block[4096] = {0};
+    int fd = open("/tmp/x", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    for (int i = 0; i < 64; i++)
+        if (write(fd, block, sizeof(block)) < 0)
+            return 1;
+    return 0;
+}
+
+START_TEST(test_file_limit)
+{
+    struct jail_conf c = plain();
+    int status;
+
+    c.file_size = 100000;
+    status = run(c, write_much, NULL);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
+}
+END_TEST
+
+static void *wait_for_ever(void *arg)
+{
+    pause();
+    return arg;
+}
+
+static int many_threads(void *arg UNUSED)
+{
+    pthread_t t;
+    int n = 1;
+
+    while (n < 200 && pthread_create(&t, NULL, wait_for_ever, NULL) == 0)
+        n++;
+    return n;
+}
+
+START_TEST(test_thread_limit)
+{
+    become_user(_i);
+    /* Twice at once: neither counts against the other. */
+    struct jailed a = start(plain(), wait_for_ever_main, NULL);
+    ck_assert_int_gt(a.pid, 0);
+    ck_assert_int_eq(exit_of(run(plain(), many_threads, NULL)), 16);
+    runner_kill(&a.r);
+}
+END_TEST
+
+/* Processes until no more come; they stay. */
+static int many_processes(void *arg UNUSED)
+{
+    int n = 1;
+
+    while (n < 200) {
+        pid_t pid = fork();
+        if (pid < 0)
+            break;
+        if (pid == 0) {
+            setsid(); /* out of every group */
+            pause();
+        }
+        n++;
+    }
+    return n;
+}
+
+static int fork_for_ever(void *arg UNUSED)
+{
+    for (;;)
+        (void)!fork();
+    return 0;
+}
+
+START_TEST(test_process_limit)
+{
+    struct jail_conf c = plain();
+    struct jailed j;
+    double t;
+
+    become_user(_i);
+    c.profile = JAIL_BUILDER;
+    ck_assert_int_eq(exit_of(run(c, many_processes, NULL)), 16);
+    j = start(c, fork_for_ever, NULL);
+    ck_assert_int_gt(j.pid, 0);
+    usleep(50000);
+    t = now_s();
+    runner_kill(&j.r);
+    ck_assert_double_lt(now_s() - t, 5);
+}
+END_TEST
+
+/* ---- the init ---- */
+
+struct counters {
+    volatile uint64_t a, b;
+    volatile int stop_self;
+};
+
+static void *count(void *arg)
+{
+    struct counters *c = arg;
+
+    for (;;)
+        c->b++;
+    return NULL;
+}
+
+static int count_twice(void *arg)
+{
+    struct counters *c = arg;
+    pthread_t t;
+
+    if (pthread_create(&t, NULL, count, c) != 0)
+        return 1;
+    for (;;)
+        c->a++;
+    return 0;
+}
+
+/* Stops itself again and again; whoever freezes must not be confused. */
+static int stop_often(void *arg)
+{
+    struct counters *c = arg;
+
+    for (;;) {
+        c->a++;
+        c->b++;
+        raise(SIGSTOP);
+    }
+    return 0;
+}
+
+static void wait_for_growth(volatile uint64_t *n)
+{
+    uint64_t old = *n;
+
+    for (int i = 0; *n == old && i < 5000; i++)
+        usleep(1000);
+    ck_assert(*n != old);
+}
+
+START_TEST(test_freeze)
+{
+    struct counters *c = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct jailed j;
+
+    become_user(_i);
+    j = start(plain(), count_twice, c);
+    ck_assert_msg(j.pid > 0, "%s", j.why);
+    for (int turn = 0; turn < 20; turn++) {
+        uint64_t a, b;
+        wait_for_growth(&c->a);
+        wait_for_growth(&c->b);
+        ck_assert_msg(runner_freeze(&j.r, &e) == 0, "%s", e.msg);
+        a = c->a;
+        b = c->b;
+        usleep(2000);
+        ck_assert_uint_eq(c->a, a);
+        ck_assert_uint_eq(c->b, b);
+        ck_assert_int_eq(runner_freeze(&j.r, &e), 0); /* again: no change */
+        ck_assert_int_eq(runner_thaw(&j.r, &e), 0);
+        ck_assert_int_eq(runner_thaw(&j.r, &e), 0);
+    }
+    runner_kill(&j.r);
+    runner_kill(&j.r);
+    ck_assert_int_eq(runner_freeze(&j.r, &e), -1);
+    ck_assert_int_eq(e.code, ERR_CRASH);
+
+    c->a = 0;
+    j = start(plain(), stop_often, c);
+    while (c->a == 0)
+        usleep(1000);
+    for (int turn = 0; turn < 20; turn++) {
+        ck_assert_int_eq(runner_freeze(&j.r, &e), 0);
+        ck_assert_int_eq(runner_thaw(&j.r, &e), 0);
+    }
+    runner_kill(&j.r);
+}
+END_TEST
+
+START_TEST(test_freeze_of_one_who_left)
+{
+    bool seal = true;
+    struct jail_conf c = plain();
+    struct jailed j;
+    char text[96];
+
+    c.profile = JAIL_EXEC;
+    j = start(c, exec_then_seal, &seal);
+    for (int i = 0; i < 1000; i++)
+        if (runner_freeze(&j.r, &e) < 0 || runner_thaw(&j.r, &e) < 0)
+            break;
+    ck_assert_int_eq(e.code, ERR_CRASH);
+    ck_assert_int_eq(runner_end(&j.r, text, sizeof(text)), ERR_CRASH);
+    ck_assert_str_eq(text, "it left with status 2");
+    runner_kill(&j.r);
+}
+END_TEST
+
+/* True when the other end of a pipe closes within seconds. */
+static bool closes(int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+
+    return poll(&p, 1, 5000) == 1 && (p.revents & POLLHUP);
+}
+
+START_TEST(test_dies_with_its_maker)
+{
+    struct jail_conf c = plain();
+    struct jailed j;
+    int p[2], q[2];
+    pid_t maker;
+
+    become_user(_i);
+    ck_assert_int_eq(pipe(p), 0);
+    c.n_keep = 1;
+    c.keep[0] = p[1];
+    /* The control socket closes. */
+    j = start(c, wait_for_ever_main, NULL);
+    close(j.r.ctl);
+    ck_assert_int_eq(waitpid(j.pid, NULL, 0), j.pid);
+    close(p[1]);
+    ck_assert(closes(p[0]));
+
+    /* The maker is killed while somebody else holds the socket. */
+    ck_assert_int_eq(pipe(q), 0);
+    c.keep[0] = q[1];
+    maker = fork();
+    if (maker == 0) {
+        j = start(c, wait_for_ever_main, NULL);
+        if (fork() == 0) {
+            close(q[1]);
+            usleep(500000);
+            _exit(0);
+        }
+        kill(getpid(), SIGKILL);
+    }
+    close(q[1]);
+    waitpid(maker, NULL, 0);
+    ck_assert(closes(q[0]));
+}
+END_TEST
+
+/* ---- levels ---- */
+
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    ck_assert_msg(fd >= 0, "%s", path);
+    ck_assert_int_eq(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+/* A machine that denies one kind of namespace, as containers do. */
+static void forbid(const char *what)
+{
+    char path[64], map[32], gids[32];
+
+    snprintf(map, sizeof(map), "0 %u 1", geteuid());
+    snprintf(gids, sizeof(gids), "0 %u 1", getegid());
+    ck_assert_int_eq(unshare(CLONE_NEWUSER), 0);
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", map);
+    write_file("/proc/self/gid_map", gids);
+    snprintf(path, sizeof(path), "/proc/sys/user/max_%s_namespaces", what);
+    write_file(path, "0");
+}
+
+static int weak_files(void *arg)
+{
+    char dir[64] = "";
+    pthread_t t;
+
+    if (!getcwd(dir, sizeof(dir)) || strncmp(dir, "/tmp/km-jail-", 13) != 0)
+        return 1;
+    snprintf(arg, 64, "%s", dir);
+    if (!can_write("x") || can_write("/tmp/km-x") || can_write("/usr/x"))
+        return 2;
+    if (open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0)
+        return 3;
+    if (kill(getppid(), SIGTERM) == 0 || errno != EPERM)
+        return 4;
+    if (fork() != -1 || pthread_create(&t, NULL, thread_of_nothing, NULL))
+        return 5;
+    return 0;
+}
+
+/* A child in a session of its own, after its parent is gone. */
+static int escape(void *arg)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (fork() != 0)
+            _exit(0);
+        setsid();
+        *(volatile pid_t *)arg = getpid();
+        pause();
+    }
+    waitpid(pid, NULL, 0);
+    while (*(volatile pid_t *)arg == 0)
+        usleep(1000);
+    return 0;
+}
+
+START_TEST(test_weak_machine)
+{
+    struct jail_conf c = plain();
+    char *dir = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct jailed j;
+
+    become_user(_i);
+    forbid("net");
+    j = start(c, wait_for_ever_main, NULL);
+    ck_assert_int_lt(j.pid, 0);
+    ck_assert_ptr_nonnull(strstr(j.why, "sandbox: namespaces: "));
+    runner_kill(&j.r);
+
+    c.require = JAIL_WEAK;
+    j = start(c, wait_for_ever_main, NULL);
+    ck_assert_msg(j.pid > 0, "%s", j.why);
+    ck_assert_int_eq(j.level, JAIL_WEAK);
+    ck_assert_ptr_nonnull(strstr(j.why, "net namespace"));
+    ck_assert_ptr_null(strstr(j.why, "seccomp"));
+    ck_assert_int_eq(runner_freeze(&j.r, &e), 0);
+    ck_assert_int_eq(runner_thaw(&j.r, &e), 0);
+    runner_kill(&j.r);
+    ck_assert_int_eq(exit_of(run(c, weak_files, dir)), 0);
+    ck_assert_int_eq(access(dir, F_OK), -1); /* it was removed */
+
+    /* What leaves its group is found all the same. */
+    c.profile = JAIL_BUILDER;
+    c.max_tasks = 0;
+    memset(dir, 0, sizeof(pid_t));
+    ck_assert_int_eq(exit_of(run(c, escape, dir)), 0);
+    ck_assert_int_eq(kill(*(pid_t *)dir, 0), -1);
+}
+END_TEST
+
+/* ---- builders ---- */
+
+static int build(const char *script, struct buf *out, struct buf *log,
+                 double wall_s)
+{
+    const char *argv[] = {"sh", "-c", script, NULL};
+    struct build_file files[] = {{"in.c", SPAN_LIT("int f(void);\n")}};
+
+    buf_clear(out);
+    buf_clear(log);
+    e = (struct err){0};
+    return build_run(argv, files, 1, "out", wall_s, JAIL_FULL, out, log, &e);
+}
+
+START_TEST(test_build)
+{
+    struct buf out = BUF_INIT(1000), log = BUF_INIT(100);
+    const char *cc[] = {"cc", "-c", "-o", "out.o", "in.c", NULL};
+    struct build_file good = {"in.c", SPAN_LIT("int f(void){return 1;}\n")};
+    struct build_file bad = {"in.c", SPAN_LIT("int f(void){return 1}\n")};
+    struct buf object = BUF_INIT(1 << 20);
+
+    become_user(_i);
+    ck_assert_int_eq(build("cp in.c out; echo hi; echo ho >&2", &out, &log, 5),
+                     0);
+    ck_assert_str_eq(out.p, "int f(void);\n");
+    ck_assert_str_eq(log.p, "hi\nho\n");
+    ck_assert_int_eq(build("echo no; exit 1", &out, &log, 5), -1);
+    ck_assert_int_eq(e.code, ERR_PARSE);
+    ck_assert_str_eq(log.p, "no\n");
+    ck_assert_uint_eq(out.n, 0);
+
+    /* Artefacts that are none. */
+    static const char *const none[] = {"true",
+                                       "ln -s in.c out",
+                                       "ln -s /usr/bin/env out",
+                                       "mkdir out",
+                                       "mkfifo out",
+                                       "head -c 1001 /dev/zero > out",
+                                       "cp in.c out; chmod 0 out"};
+    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+        ck_assert_msg(build(none[i], &out, &log, 5) < 0, "%s", none[i]);
+        ck_assert_int_eq(e.code, ERR_CRASH);
+        ck_assert_uint_eq(out.n, 0);
+    }
+    ck_assert_int_eq(build("head -c 1000 /dev/zero > out", &out, &log, 5), 0);
+    ck_assert_uint_eq(out.n, 1000);
+    /* Its children cannot write the artefact after it has ended, nor hold
+     * the log open. */
+    ck_assert_int_eq(build("echo a > out; (setsid sh -c 'while :; do echo b > "
+                           "out; done' &); exit 0",
+                           &out, &log, 5),
+                     0);
+    ck_assert_uint_eq(out.n, 2);
+    ck_assert_int_eq(build("sleep 100", &out, &log, 0.3), -1);
+    ck_assert_int_eq(e.code, ERR_TIMEOUT);
+    ck_assert_int_eq(build("yes", &out, &log, 0.3), -1); /* bounded log */
+    ck_assert_uint_eq(log.n, 100);
+    ck_assert_int_eq(build("kill -9 $$", &out, &log, 5), -1);
+    ck_assert_int_eq(e.code, ERR_MEMORY);
+
+    ck_assert_msg(
+        build_run(cc, &good, 1, "out.o", 20, JAIL_FULL, &object, &log, &e) == 0,
+        "%s: %s", e.msg, log.p);
+    ck_assert_mem_eq(object.p, "\177ELF", 4);
+    buf_clear(&log);
+    ck_assert_int_eq(
+        build_run(cc, &bad, 1, "out.o", 20, JAIL_FULL, &object, &log, &e), -1);
+    ck_assert_int_eq(e.code, ERR_PARSE);
+    ck_assert_ptr_nonnull(strstr(log.p, "in.c:1"));
+    cc[0] = "no-such-compiler";
+    ck_assert_int_eq(
+        build_run(cc, &good, 1, "out.o", 5, JAIL_FULL, &object, &log, &e), -1);
+    ck_assert_int_eq(e.code, ERR_UNAVAILABLE);
+    buf_release(&out);
+    buf_release(&log);
+    buf_release(&object);
+}
+END_TEST
+
+/* ---- native runners ---- */
+
+/* Says hello, then does to each frame what its argument says. */
+static const char native[] =
+    "#include <errno.h>\n"
+    "#include <stdlib.h>\n"
+    "#include <string.h>\n"
+    "#include <sys/socket.h>\n"
+    "#include <unistd.h>\n"
+    "int main(int argc, char **argv) {\n"
+    "    char b[64];\n"
+    "    if (argc != 2 || strcmp(getenv(\"HOME\"), \"/tmp\")) return 9;\n"
+    "    send(3, \"\\x81\\xa2op\\xa5hello\", 10, 0);\n"
+    "    while (recv(3, b, sizeof(b), 0) > 0) {\n"
+    "        char r[] = \"\\x81\\xa2ok\\xc3\";\n"
+    "        if (fork() != -1) return 8;\n"
+    "        if (argv[1][0] == 'm') { if (malloc(1 << 30)) return 7; }\n"
+    "        if (argv[1][0] == 'a') abort();\n"
+    "        if (argv[1][0] == 'k') kill(getpid(), 9);\n"
+    "        send(3, r, 5, 0);\n"
+    "    }\n"
+    "    return 0;\n"
+    "}\n";
+
+/* The program, compiled as candidates are. */
+static int native_program(void)
+{
+    const char *cc[] = {"cc", "-o", "prog", "prog.c", NULL};
+    struct build_file file = {"prog.c", SPAN_LIT("")};
+    struct buf out = BUF_INIT(1 << 20), log = BUF_INIT(4000);
+    int fd;
+
+    file.text = span_str(native);
+    ck_assert_msg(
+        build_run(cc, &file, 1, "prog", 20, JAIL_FULL, &out, &log, &e) == 0,
+        "%s: %s", e.msg, log.p);
+    fd = io_memfd("prog", buf_span(&out), false, &e);
+    ck_assert_int_ge(fd, 0);
+    buf_release(&out);
+    buf_release(&log);
+    return fd;
+}
+
+static int call_native(int exe, const char *what, struct runner *r)
+{
+    const char *argv[] = {"prog", what, NULL};
+    struct runner_conf c = {.cpu = -1, .memory = 256 << 20, .start_s = 10};
+    struct arena a = ARENA_INIT;
+    struct val *msg = val_map(&a), *reply;
+    int rc;
+
+    ck_assert_msg(runner_exec(exe, argv, &c, JAIL_FULL, r, &e) == 0, "%s",
+                  e.msg);
+    ck_assert_int_gt(r->pid, 0);
+    ck_assert_int_ne(r->pid, r->init);
+    ck_assert_int_eq(r->level, JAIL_FULL);
+    rc = frame_call(r->sock, &a, msg, NULL, 0, now_s() + 10, &reply, &e);
+    ck_assert(rc < 0 || val_getb(reply, "ok", false));
+    arena_release(&a);
+    return rc;
+}
+
+START_TEST(test_native_runner)
+{
+    struct runner r;
+    struct runner_conf c = {.cpu = -1, .start_s = 5};
+    const char *argv[] = {"prog", NULL};
+    char text[96];
+    int exe;
+
+    become_user(_i);
+    exe = native_program();
+    ck_assert_int_eq(call_native(exe, "nothing", &r), 0);
+    ck_assert_int_eq(runner_freeze(&r, &e), 0);
+    ck_assert_int_eq(runner_thaw(&r, &e), 0);
+    runner_kill(&r);
+    ck_assert_int_eq(call_native(exe, "memory", &r), 0); /* refused to it */
+    runner_kill(&r);
+    ck_assert_int_eq(call_native(exe, "abort", &r), -1);
+    ck_assert_int_eq(e.code, ERR_CRASH);
+    ck_assert_int_eq(runner_end(&r, text, sizeof(text)), ERR_CRASH);
+    ck_assert_ptr_nonnull(strstr(text, "signal 6"));
+    runner_kill(&r);
+    ck_assert_int_eq(call_native(exe, "kill", &r), -1);
+    ck_assert_int_eq(runner_end(&r, text, sizeof(text)), ERR_MEMORY);
+    runner_kill(&r);
+    ck_assert_int_eq(runner_exec(exe, argv, &c, JAIL_FULL, &r, &e), -1);
+    ck_assert_ptr_nonnull(
+        strstr(e.msg, "did not start: it left with status 9"));
+    ck_assert_int_eq(r.sock, -1);
+    close(exe);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* none left behind */
+}
+END_TEST
+
+Suite *run_jail_suite(void)
+{
+    Suite *s = suite_create("run_jail");
+    TCase *t = tcase_create("jail");
+    char what[160];
+
+    suite_add_tcase(s, t);
+    tcase_set_timeout(t, 60);
+    if (jail_probe(what, sizeof(what)) != JAIL_FULL) {
+        printf("run_jail: 17 tests skipped (%s)\n", what);
+        return s;
+    }
+    tcase_add_loop_test(t, test_calls_are_denied, 0, 2);
+    tcase_add_loop_test(t, test_a_runner_has_threads_only, 0, 2);
+    tcase_add_loop_test(t, test_exec_until_sealed, 0, 2);
+    tcase_add_loop_test(t, test_files, 0, 2);
+    tcase_add_test(t, test_given_folder_below_a_closed_one);
+    tcase_add_loop_test(t, test_only_kept_descriptors, 0, 2);
+    tcase_add_loop_test(t, test_memory_limit, 0, 2);
+    tcase_add_test(t, test_cpu_limit);
+    tcase_add_test(t, test_file_limit);
+    tcase_add_loop_test(t, test_thread_limit, 0, 2);
+    tcase_add_loop_test(t, test_process_limit, 0, 2);
+    tcase_add_loop_test(t, test_freeze, 0, 2);
+    tcase_add_test(t, test_freeze_of_one_who_left);
+    tcase_add_loop_test(t, test_dies_with_its_maker, 0, 2);
+    tcase_add_loop_test(t, test_weak_machine, 0, 2);
+    tcase_add_loop_test(t, test_build, 0, 2);
+    tcase_add_loop_test(t, test_native_runner, 0, 2);
+    return s;
+}
