@@ -23,6 +23,9 @@ struct zygote_conf {
     struct span probe;
 };
 
+/* Path of the Python to run: GIVEN, else KM_PYTHON, else the cache's. Caller
+ * frees. NULL: ERR_UNAVAILABLE. */
+char *zygote_python(const char *given, struct err *e);
 /* Start Python, import torch, wait until ready (60 s). ERR_UNAVAILABLE with a
  * hint when there is no torch. The calling thread must outlive Z: Python dies
  * with it. */

@@ -55,8 +55,7 @@ static const char *const fixed_env[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
 static const char *const passed_env[] = {"CUDA_VISIBLE_DEVICES", "CUDA_HOME",
                                          "LD_LIBRARY_PATH"};
 
-/* Path of the Python to run, to be freed. */
-static char *find_python(const char *given, struct err *e)
+char *zygote_python(const char *given, struct err *e)
 {
     const char *env = getenv("KM_PYTHON");
     char *cache, *path;
@@ -133,7 +132,7 @@ int zygote_start(struct zygote **out, const struct zygote_conf *c,
     struct zygote *z = xcalloc(1, sizeof(*z));
     struct buf words = BUF_INIT(1u << 20);
     int pair[2] = {-1, -1}, files[3] = {-1, -1, -1}, said = -1, rc = -1;
-    char *python = find_python(c->python, e);
+    char *python = zygote_python(c->python, e);
 
     *out = NULL;
     z->sock = -1;
