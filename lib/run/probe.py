@@ -1,0 +1,759 @@
+# SPDX-License-Identifier: MIT
+"""
+Test runs of km-testgen, inside a jailed fork of the zygote: holds one foreign
+module at a time, builds it, runs its forward and reports what came out. It
+decides nothing: proposals, refinement and verdicts are the C side's.
+
+Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
+
+  load     {entry, threads} + fd of the source
+           -> {init: [param], forward: [param]}
+           param = {name, kind, has_default, annotation}
+  try      {model, inputs, cpu_s}: texts that define Model and
+           get_init_inputs, and get_inputs; one construction (kept while the
+           text stays the same) and one forward
+           -> {ops, outs: [{shape, dtype}]}
+  measure  -> {flops, moved, kernels, largest, bytes, parameters,
+            ops: {name: count}}
+  gate     {cpu_s}: the quality measurements, see gate()
+  bye
+
+try leaves model and inputs for measure and gate.
+"""
+import ast
+import inspect
+import math
+import os
+import random
+import signal
+import sys
+import types
+import warnings
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+TAIL = "<task>"
+TEXT_MAX = 700
+SEEDS = (11, 22, 33)
+SCALES = (1.0, 3.0, 0.01, -1.0)  # D1 to D4
+
+
+class Deadline(BaseException):
+    """Not an Exception: foreign `except Exception` must not swallow it."""
+
+
+class Broken(Exception):
+    """A rule of this file is not met; the text goes to the report."""
+
+
+def on_alarm(signum, frame):
+    raise Deadline()
+
+
+def budget(seconds):
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def cut(text, limit=TEXT_MAX):
+    text = str(text)
+    return text if len(text) <= limit else text[:limit]
+
+
+def seed_all(seed):
+    random.seed(seed)
+    torch.manual_seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed)
+
+
+def flatten(value, out, depth=0):
+    """Tensors in nested tuples, lists and dicts, in order; numbers become
+    tensors, as in the evaluator's runner."""
+    if isinstance(value, torch.Tensor):
+        out.append(value)
+    elif isinstance(value, (bool, int, float)):
+        out.append(torch.tensor(value))
+    elif value is None:
+        pass
+    elif isinstance(value, dict) and depth < 8:
+        for item in value.values():
+            flatten(item, out, depth + 1)
+    elif isinstance(value, (list, tuple)) and depth < 8:
+        for item in value:
+            flatten(item, out, depth + 1)
+    else:
+        raise Broken("output of type " + type(value).__name__)
+    if len(out) > 64:
+        raise Broken("more than 64 output tensors")
+    return out
+
+
+def dtype_name(t):
+    return str(t.dtype).removeprefix("torch.")
+
+
+def plain(value, depth=0):
+    """A value as the frames can carry it; other objects by their type."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 1 << 53 else cut(str(value), 60)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return cut(value, 120)
+    if isinstance(value, torch.Tensor):
+        return {"shape": list(value.shape), "dtype": dtype_name(value)}
+    if isinstance(value, (list, tuple, set, frozenset)) and depth < 2:
+        return [plain(v, depth + 1) for v in list(value)[:12]]
+    if isinstance(value, dict):
+        return {"type": "dict",
+                "keys": [plain(k, 2) for k in list(value)[:12]]}
+    if isinstance(value, type):
+        return {"type": "type", "name": value.__name__}
+    return {"type": type(value).__name__}
+
+
+class Source:
+    """Statements of one text by line, for reports on failures."""
+
+    def __init__(self, text):
+        self.stmts = []
+        self.parents = {}
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return
+        for node in ast.walk(tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+            if isinstance(node, ast.stmt):
+                self.stmts.append(node)
+
+    def at(self, line):
+        best = None
+        for s in self.stmts:
+            if s.lineno <= line <= s.end_lineno and (
+                    best is None or s.lineno >= best.lineno):
+                best = s
+        return best
+
+    def guard(self, stmt):
+        """Test of the `if` that leads to this raise, or of the assert."""
+        if isinstance(stmt, ast.Assert):
+            return stmt.test
+        up = self.parents.get(stmt)
+        if isinstance(stmt, ast.Raise) and isinstance(up, ast.If):
+            return up.test
+        return None
+
+
+def header(stmt):
+    """The expressions of a statement, without the blocks of a compound one."""
+    for field, value in ast.iter_fields(stmt):
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.AST) and not isinstance(node, ast.stmt):
+                yield node
+
+
+def lookup(node, frame):
+    """Value of a name or of a chain of attributes; KeyError otherwise."""
+    if isinstance(node, ast.Name):
+        if node.id in frame.f_locals:
+            return frame.f_locals[node.id]
+        return frame.f_globals[node.id]
+    if isinstance(node, ast.Attribute):
+        base = lookup(node.value, frame)
+        if isinstance(base, (torch.nn.Module, torch.Tensor,
+                             types.SimpleNamespace)):
+            return getattr(base, node.attr)
+    raise KeyError
+
+
+def compares(test, frame):
+    out = []
+
+    def value(node):
+        code = compile(ast.Expression(node), TAIL, "eval")
+        return plain(eval(code, frame.f_globals, frame.f_locals))
+
+    for node in ast.walk(test):
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+            continue
+        try:
+            item = {"op": type(node.ops[0]).__name__,
+                    "l": value(node.left), "r": value(node.comparators[0]),
+                    "names": names_of([node])}
+            if isinstance(node.left, ast.BinOp) and isinstance(
+                    node.left.op, ast.Mod):
+                item["mod"] = [value(node.left.left), value(node.left.right)]
+            out.append(item)
+        except Exception:
+            continue
+    return out[:4]
+
+
+def names_of(nodes):
+    out = []
+    for top in nodes:
+        for node in ast.walk(top):
+            name = node.id if isinstance(node, ast.Name) else (
+                node.attr if isinstance(node, ast.Attribute) else None)
+            if name and name not in out:
+                out.append(name)
+    return out[:24]
+
+
+def describe(frame, line, source, deep):
+    """One frame of the foreign source in a report."""
+    out = {"line": line, "func": frame.f_code.co_name, "names": []}
+    owner = frame.f_locals.get("self")
+    if owner is not None:
+        out["class"] = type(owner).__name__
+    stmt = source.at(line)
+    if stmt is None:
+        return out
+    nodes = list(header(stmt))
+    out["names"] = names_of(nodes)
+    if not deep:
+        return out
+    seen = []
+    for top in nodes:
+        for node in ast.walk(top):
+            if isinstance(node, (ast.Name, ast.Attribute)) and len(seen) < 16:
+                try:
+                    seen.append([cut(ast.unparse(node), 60),
+                                 plain(lookup(node, frame))])
+                except Exception:
+                    continue
+    out["vars"] = seen
+    out["text"] = cut(ast.unparse(stmt) if not isinstance(
+        stmt, (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef,
+               ast.ClassDef, ast.Try)) else "", 300)
+    test = source.guard(stmt)
+    if test is not None:
+        out["cmp"] = compares(test, frame)
+        out["names"] += names_of([test])
+    return out
+
+
+class Trace(TorchFunctionMode):
+    """Counts calls into torch and keeps the one that raised."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.last = None
+
+    def __torch_function__(self, func, kinds, args=(), kwargs=None):
+        self.count += 1
+        self.last = (func, args, kwargs)
+        result = func(*args, **(kwargs or {}))
+        self.last = None
+        return result
+
+
+class Count(TorchDispatchMode):
+    """Operators, bytes moved and elements written by one forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.ops = {}
+        self.kernels = 0
+        self.moved = 0
+        self.points = 0
+        self.largest = 0
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        self.ops[name] = self.ops.get(name, 0) + 1
+        if not getattr(func, "is_view", False):
+            self.kernels += 1
+            for group in (args, result if isinstance(result, (list, tuple))
+                          else [result]):
+                for t in group:
+                    if isinstance(t, torch.Tensor):
+                        self.moved += t.numel() * t.element_size()
+            for t in result if isinstance(result, (list, tuple)) else [result]:
+                if isinstance(t, torch.Tensor):
+                    self.points += t.numel()
+                    self.largest = max(self.largest,
+                                       t.numel() * t.element_size())
+        return result
+
+
+def params_of(function, skip_self):
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    out = []
+    for i, p in enumerate(signature.parameters.values()):
+        if skip_self and i == 0:
+            continue
+        note = p.annotation
+        if note is inspect.Parameter.empty:
+            note = ""
+        elif not isinstance(note, str):
+            note = getattr(note, "__name__", None) if isinstance(
+                note, type) else str(note)
+        given = p.default is not inspect.Parameter.empty
+        out.append({"name": p.name, "kind": p.kind.name.lower(),
+                    "has_default": given,
+                    "annotation": cut(note or "", 120)})
+    return out[:64]
+
+
+class Probe:
+    def __init__(self):
+        self.space = None
+        self.entry = None
+        self.source = None
+        self.path = os.path.join(os.getcwd(), "task_module.py")
+        self.text = None
+        self.model = None
+        self.inputs = None
+        self.draw = None
+        self.where = "load"
+        self.trace = None
+        self.registered = 0
+
+    # -- reports ----------------------------------------------------------
+
+    def failure(self, exc):
+        frames = []
+        tb = exc.__traceback__
+        while tb is not None:
+            name = tb.tb_frame.f_code.co_filename
+            if name == self.path:
+                frames.append((tb.tb_frame, tb.tb_lineno))
+            tb = tb.tb_next
+        source = self.source
+        told = []
+        for i, (frame, line) in enumerate(frames[-6:]):
+            told.append(describe(frame, line, source,
+                                 i == len(frames[-6:]) - 1))
+        report = {"ok": False, "where": self.where,
+                  "class": type(exc).__name__, "message": cut(exc),
+                  "line": frames[-1][1] if frames else 0,
+                  "frames": told[::-1], "ops": self.progress()}
+        if isinstance(exc, Deadline):
+            report["class"] = "Deadline"
+            report["message"] = "the CPU time of one attempt is used up"
+        trace = self.trace
+        if trace is not None and trace.last is not None:
+            func, args, kwargs = trace.last
+            tensors = []
+            for a in list(args) + list((kwargs or {}).values()):
+                for t in a if isinstance(a, (list, tuple)) else [a]:
+                    if isinstance(t, torch.Tensor) and len(tensors) < 8:
+                        tensors.append(t)
+            report["op"] = {
+                "name": cut(getattr(func, "__name__", "?"), 60),
+                "tensors": [{"shape": list(t.shape), "dtype": dtype_name(t),
+                             "input": self.which(t)} for t in tensors]}
+        self.trace = None
+        return report
+
+    def progress(self):
+        return self.trace.count if self.trace else self.registered
+
+    def which(self, tensor):
+        for i, value in enumerate(self.inputs or []):
+            if value is tensor:
+                return i
+            if isinstance(value, (list, tuple)) and any(
+                    v is tensor for v in value):
+                return i
+        return -1
+
+    # -- ops --------------------------------------------------------------
+
+    def load(self, msg, text):
+        self.where = "load"
+        torch.set_num_threads(int(msg.get("threads", 1)))
+        module = types.ModuleType("task_module")
+        module.__file__ = self.path
+        sys.modules["task_module"] = module
+        self.space = module.__dict__
+        self.source = Source(text)
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(text)  # so that inspect finds the source
+        budget(float(msg["cpu_s"]))
+        exec(compile(text, self.path, "exec", dont_inherit=True), self.space)
+        entry = self.space.get(msg["entry"])
+        if not isinstance(entry, type) or not issubclass(entry,
+                                                         torch.nn.Module):
+            raise Broken("the entry is no nn.Module class")
+        self.entry = entry
+        return {"ok": True, "init": params_of(entry.__init__, True),
+                "forward": params_of(entry.forward, True)}
+
+    def defining(self, text):
+        """Names of the source and of a text run on top of it."""
+        space = dict(self.space)
+        if text is not None:
+            exec(compile(text, TAIL, "exec"), space)
+        return space
+
+    def build(self, text):
+        """Model of the text (None: the loaded source defines it), kept until
+        another text comes."""
+        self.where = "construct"
+        self.trace = None
+        self.model = None
+        space = self.defining(text)
+        self.registered = 0
+
+        def counted(module, name, value):
+            self.registered += 1
+
+        hooks = [torch.nn.modules.module.register_module_parameter_registration_hook(counted),
+                 torch.nn.modules.module.register_module_module_registration_hook(counted)]
+        try:
+            seed_all(SEEDS[0])
+            model = space["Model"](*space["get_init_inputs"]())
+        finally:
+            for h in hooks:
+                h.remove()
+        self.model = model.eval()
+        self.text = text
+
+    def try_(self, msg):
+        budget(float(msg["cpu_s"]))
+        self.inputs = None
+        if self.model is None or self.text != msg.get("model"):
+            self.build(msg.get("model"))
+        self.where = "inputs"
+        self.draw = self.defining(msg.get("inputs"))["get_inputs"]
+        seed_all(SEEDS[0])
+        self.inputs = self.draw()
+        self.where = "forward"
+        self.trace = Trace()
+        with torch.no_grad(), self.trace:
+            result = self.model(*self.inputs)
+        count, self.trace = self.trace.count, None
+        outs = flatten(result, [])
+        return {"ok": True, "ops": count,
+                "outs": [{"shape": list(t.shape), "dtype": dtype_name(t)}
+                         for t in outs]}
+
+    def measure(self, msg):
+        self.where = "measure"
+        budget(float(msg["cpu_s"]))
+        flops = FlopCounterMode(display=False)
+        count = Count()
+        seed_all(SEEDS[0])
+        self.inputs = self.draw()
+        with torch.no_grad():
+            with count:
+                result = self.model(*self.inputs)
+            with flops:
+                self.model(*self.inputs)
+        seen = {}
+        for t in flatten(self.inputs, []) + flatten(result, []) + list(
+                self.model.parameters()) + list(self.model.buffers()):
+            seen[(t.data_ptr(), t.numel())] = t.numel() * t.element_size()
+        return {"ok": True, "flops": int(flops.get_total_flops())
+                + count.points, "moved": count.moved,
+                "kernels": count.kernels,
+                "largest": count.largest, "bytes": sum(seen.values()),
+                "parameters": sum(p.numel() for p in self.model.parameters()),
+                "ops": dict(sorted(count.ops.items())[:200])}
+
+    # -- the quality gate -------------------------------------------------
+
+    def run(self, inputs, seed=SEEDS[0], model=None):
+        seed_all(seed)
+        with torch.no_grad():
+            return flatten((model or self.model)(*inputs), [])
+
+    def fresh(self, seed, scale=1.0):
+        """Inputs under a seed, floating tensors scaled."""
+        seed_all(seed)
+
+        def scaled(v):
+            if isinstance(v, torch.Tensor) and v.is_floating_point():
+                return v * scale if scale != 1.0 else v
+            if isinstance(v, list):
+                return [scaled(x) for x in v]
+            return v
+
+        return [scaled(v) for v in self.draw()]
+
+    def gate(self, msg):
+        """
+        Measurements for the verdict, each in a field of its own:
+        uninitialised (names), deterministic, seeded (equal only when seeded
+        anew), finite, mutates, identity, constant (distributions under which
+        three seeds give one output), spread and deviation of the
+        floating output, unused_inputs, unused_parameters, train (text of the
+        failure in train mode).
+        """
+        self.where = "gate"
+        budget(float(msg["cpu_s"]))
+        out = {"ok": True}
+        out["uninitialised"] = self.uninitialised(self.text)
+        first = self.fresh(SEEDS[0])
+        kept = clone(first)
+        a = self.run(first)
+        out["mutates"] = [i for i in range(len(first))
+                          if not same(first[i], kept[i])]
+        first = clone(kept)
+        b = self.run(clone(first))
+        c = self.run(clone(first), seed=SEEDS[1])
+        out["deterministic"] = same(a, b)
+        out["seeded"] = same(a, b) and not same(a, c)
+        out["finite"] = all(finite(t) for t in a)
+        out["identity"] = bool(a) and all(
+            any(isinstance(x, torch.Tensor) and x.shape == t.shape
+                and x.dtype == t.dtype and same(x, t)
+                for x in flat_inputs(kept)) for t in a)
+        out["constant"], steady = self.constant()
+        out["finite"] = out["finite"] and steady
+        floats = [t.double().flatten() for t in a if t.is_floating_point()]
+        if floats and out["finite"]:
+            out["spread"] = max(float(t.max() - t.min()) for t in floats
+                                if t.numel())
+            out["deviation"] = max(float(t.std(unbiased=False))
+                                   for t in floats if t.numel())
+            out["scalar"] = all(t.numel() == 1 for t in floats)
+        out["unused_inputs"] = self.unused_inputs(kept, a)
+        out["unused_parameters"] = self.unused_parameters(kept, a)
+        out["train"] = self.train_mode(kept)
+        self.model = None  # its parameters were moved
+        return out
+
+    def uninitialised(self, text):
+        """Names of parameters and buffers that hold what was in memory:
+        construct once with fresh memory filled with NaN."""
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.utils.deterministic.fill_uninitialized_memory = True
+        try:
+            self.build(text)
+            state = {k: v.detach().clone()
+                     for k, v in self.named_state().items()}
+        finally:
+            torch.use_deterministic_algorithms(False)
+        self.build(text)
+        bad = []
+        for name, value in self.named_state().items():
+            other = state.get(name)
+            if other is None or not same(value, other):
+                bad.append(name)
+        return bad[:8]
+
+    def named_state(self):
+        out = dict(self.model.named_parameters())
+        out.update(self.model.named_buffers())
+        return out
+
+    def constant(self):
+        flat = []
+        steady = True
+        for i, scale in enumerate(SCALES):
+            runs = [self.run(self.fresh(s, scale)) for s in SEEDS]
+            if i == 0:
+                steady = all(finite(t) for r in runs for t in r)
+            if not any(differs(r, runs[0]) for r in runs[1:]):
+                flat.append(i + 1)
+        return flat, steady
+
+    def unused_inputs(self, kept, base):
+        bad = []
+        for i, value in enumerate(kept):
+            if not flat_inputs([value]):
+                continue
+            used = False
+            for s in SEEDS[1:]:
+                other = self.fresh(s)[i]
+                trial = clone(kept)
+                trial[i] = flip(other, value)
+                try:
+                    if not same(self.run(trial), base):
+                        used = True
+                        break
+                except Exception:
+                    used = True
+                    break
+            if not used:
+                bad.append(i)
+        return bad
+
+    def unused_parameters(self, kept, base):
+        """Parameters without influence: no gradient, and a change of them
+        changes no bit, neither as constructed nor with all others moved off
+        special values (zero gates)."""
+        params = dict(self.model.named_parameters())
+        suspects = [n for n, p in params.items() if p.requires_grad]
+        frozen = [n for n in params if n not in suspects]
+        try:
+            seed_all(SEEDS[0])
+            result = flatten(self.model(*clone(kept)), [])
+            loss = sum((t.double() * torch.rand(t.shape, dtype=torch.double)
+                        ).sum() for t in result if t.is_floating_point()
+                       and t.requires_grad)
+            if isinstance(loss, torch.Tensor):
+                grads = torch.autograd.grad(
+                    loss, [params[n] for n in suspects], allow_unused=True)
+                suspects = [n for n, g in zip(suspects, grads)
+                            if g is None or not bool((g != 0).any())]
+        except Exception:
+            pass
+        suspects = [n for n in list(params) if n in suspects or n in frozen]
+        if not suspects:
+            return []
+        suspects = self.unmoved(suspects, params, kept, base)
+        if suspects:
+            self.jitter(params, 1.0)
+            try:
+                suspects = self.unmoved(suspects, params, kept,
+                                        self.run(clone(kept)))
+            except Exception:
+                pass
+        return suspects[:8]
+
+    def jitter(self, params, share):
+        gen = torch.Generator().manual_seed(7)
+        with torch.no_grad():
+            for p in params.values():
+                if p.is_floating_point():
+                    noise = torch.randn(p.shape, generator=gen).to(p.dtype)
+                    p.add_(noise * (0.02 + 0.1 * float(p.abs().mean())
+                                    * share))
+
+    def unmoved(self, names, params, kept, base):
+        bad = []
+        gen = torch.Generator().manual_seed(5)
+        for name in names[:64]:
+            p = params[name]
+            old = p.detach().clone()
+            with torch.no_grad():
+                if p.is_floating_point():
+                    p.add_(torch.randn(p.shape, generator=gen).to(p.dtype)
+                           * (0.1 + float(p.abs().mean())))
+                else:
+                    p.add_(1)
+            try:
+                if same(self.run(clone(kept)), base):
+                    bad.append(name)
+            except Exception:
+                pass
+            with torch.no_grad():
+                p.copy_(old)
+        return bad
+
+    def train_mode(self, kept):
+        self.model.train()
+        try:
+            self.run(clone(kept))
+            return ""
+        except Exception as exc:
+            return cut(type(exc).__name__ + ": " + str(exc), 200)
+        finally:
+            self.model.eval()
+
+
+def clone(values):
+    def one(v):
+        if isinstance(v, torch.Tensor):
+            return v.clone()
+        if isinstance(v, list):
+            return [one(x) for x in v]
+        return v
+
+    return [one(v) for v in values]
+
+
+def flat_inputs(values):
+    out = []
+    for v in values:
+        if isinstance(v, torch.Tensor):
+            out.append(v)
+        elif isinstance(v, list):
+            out += flat_inputs(v)
+    return out
+
+
+def flip(new, old):
+    """A redrawn input; a mask that came out equal gets every third flipped."""
+    if isinstance(new, torch.Tensor) and new.dtype == torch.bool and same(
+            new, old):
+        new = new.clone()
+        flat = new.view(-1)
+        flat[::3] = ~flat[::3]
+    return new
+
+
+def same(a, b):
+    """Equal in every bit that counts; NaN equals NaN."""
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
+    if isinstance(a, torch.Tensor):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if a.is_floating_point():
+            return bool(torch.equal(torch.nan_to_num(a, nan=12345.0),
+                                    torch.nan_to_num(b, nan=12345.0)))
+        return bool(torch.equal(a, b))
+    return a == b
+
+
+def finite(t):
+    return not t.is_floating_point() or bool(torch.isfinite(t).all())
+
+
+def differs(a, b):
+    """More than rounding between two outputs of the same structure."""
+    if len(a) != len(b):
+        return True
+    for x, y in zip(a, b):
+        if x.shape != y.shape:
+            return True
+        if not x.is_floating_point():
+            if not torch.equal(x, y):
+                return True
+        elif x.numel():
+            x, y = x.double(), y.double()
+            if bool(((x - y).abs() > 1e-5 * torch.maximum(
+                    x.abs(), y.abs()) + 1e-9).any()):
+                return True
+    return False
+
+
+def serve(chan):
+    """Life of a probe: chan.recv() gives (message, descriptors)."""
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGPROF, on_alarm)
+    probe = Probe()
+    while True:
+        msg, fds = chan.recv()
+        try:
+            op = msg.get("op")
+            if op == "bye":
+                return
+            if op == "load":
+                with os.fdopen(fds[0], "rb") as f:
+                    text = f.read().decode("utf-8")
+                reply = probe.load(msg, text)
+            elif op == "try":
+                reply = probe.try_(msg)
+            elif op == "measure":
+                reply = probe.measure(msg)
+            elif op == "gate":
+                reply = probe.gate(msg)
+            else:
+                reply = {"ok": False, "where": "protocol",
+                         "class": "ValueError", "message": "unknown op"}
+        except KeyboardInterrupt:
+            raise
+        except BaseException as exc:
+            budget(0)
+            reply = probe.failure(exc)
+        budget(0)
+        chan.send(reply)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+PROGS += km-testgen
+TESTGEN_SRCS := testgen/facts.c testgen/propose.c testgen/state.c \
+	testgen/moves.c testgen/refine.c testgen/gate.c testgen/scale.c
+km-testgen_SRCS := $(TESTGEN_SRCS) testgen/testgen.c testgen/search.c \
+	testgen/probe.c testgen/task.c
+km-testgen_ARCHIVES := py run
+# The tables are part of the memo's key.
+EMBED += lib/run/probe.py testgen/names.def testgen/refine.def
+UNIT_SRCS += $(TESTGEN_SRCS)

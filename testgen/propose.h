@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Proposals from what the source says: the first state, and a value or an
+ * input spec for one more argument when a run asks for it.
+ */
+#ifndef TESTGEN_PROPOSE_H
+#define TESTGEN_PROPOSE_H
+
+#include "testgen/state.h"
+
+/* Changes whenever proposals, refinement or gate change: part of the memo's
+ * key. */
+#define TESTGEN_VERSION "1"
+
+#define PLAN_BATCH  2
+#define PLAN_TOKENS 16
+#define PLAN_DIM    64
+
+/* Value for constructor argument P. EVIDENCE gets a text in A. Never NULL. */
+struct val *propose_init(struct arena *a, const struct facts *f,
+                         const struct val *state, const struct param *p,
+                         const char **evidence);
+/* Value that the table has for NAME (NULL: none). */
+struct val *propose_by_name(struct arena *a, const struct facts *f,
+                            struct span name);
+/* Input spec for argument P of forward. */
+struct val *propose_input(struct arena *a, const struct facts *f,
+                          const struct val *state, const struct param *p,
+                          const char **evidence);
+/* Shape of a tensor of RANK as the state's sizes suggest; CHANNELS first when
+ * rank > 3 or FIRST. */
+void propose_shape(const struct facts *f, const struct val *state, int rank,
+                   bool first, int64_t *shape);
+/* All required arguments. */
+struct val *propose_state(struct arena *a, const struct facts *f);
+/* Integer that constructor argument NAME has in STATE or by default, or
+ * DFLT. */
+int64_t propose_int(const struct facts *f, const struct val *state,
+                    const char *name, int64_t dflt);
+
+#endif

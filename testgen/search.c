@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Best-first search over states. What an attempt reached (calls into torch
+ * before it failed) is its score; every failure proposes changes (refine.h),
+ * tried in the order of their weight. A process that died costs a fork.
+ */
+#include "base.h"
+
+#include "hash.h"
+#include "map.h"
+#include "testgen/gate.h"
+#include "testgen/refine.h"
+#include "testgen/scale.h"
+#include "testgen/search.h"
+
+#define ATTEMPT_S  2.0 /* CPU seconds of one attempt */
+#define MAX_DEATHS 4
+#define MAX_FIXES  4 /* changes that the gate asks for */
+#define TEXT_MAX   (48u << 10)
+
+struct node {
+    struct val *state, *reply;
+    struct moves moves;
+    bool expanded;
+    size_t next;
+    int64_t score;
+};
+
+struct search {
+    struct arena *a;
+    struct probe *p;
+    struct facts *f;
+    struct span source, entry;
+    const struct search_conf *conf;
+    ARRAY(struct node) nodes;
+    struct map seen;
+    int attempts, deaths;
+    double cpu_left;
+};
+
+int search_source(struct buf *out, const struct facts *f,
+                  const struct val *state, struct span source,
+                  struct span entry)
+{
+    buf_addspan(out, source);
+    buf_adds(out, "\n\n");
+    if (state_model_text(out, f, state, entry))
+        return -1;
+    buf_adds(out, "\n\n");
+    return state_inputs_text(out, f, state);
+}
+
+static struct val *request(struct search *s, const char *op,
+                           const struct val *state)
+{
+    struct val *msg = val_map(s->a);
+    struct buf model = BUF_INIT(TEXT_MAX / 2), inputs = BUF_INIT(TEXT_MAX / 2);
+    val_set(s->a, msg, "op", val_strz(s->a, op));
+    if (state) {
+        int full = state_model_text(&model, s->f, state, s->entry) |
+                   state_inputs_text(&inputs, s->f, state);
+        val_set(s->a, msg, "model",
+                full ? val_nil(s->a) : val_str(s->a, buf_span(&model)));
+        val_set(s->a, msg, "inputs", val_str(s->a, buf_span(&inputs)));
+    }
+    buf_release(&model);
+    buf_release(&inputs);
+    return msg;
+}
+
+/* Fork anew when the last process died. */
+static int revive(struct search *s, struct err *e)
+{
+    struct val *reply;
+    if (s->p->alive)
+        return 0;
+    if (probe_load(s->p, s->a, s->source, s->entry, &reply, e) < 0)
+        return -1;
+    return 0;
+}
+
+static int attempt(struct search *s, const struct val *state,
+                   struct val **reply, struct err *e)
+{
+    if (revive(s, e) < 0)
+        return -1;
+    s->attempts++;
+    probe_call(s->p, s->a, request(s, "try", state), ATTEMPT_S, reply);
+    if (val_getb(*reply, "died", false))
+        s->deaths++;
+    return 0;
+}
+
+static int64_t score_of(const struct val *reply)
+{
+    struct span where = val_gets(reply, "where");
+    int64_t ops = val_geti(reply, "ops", 0);
+    if (val_getb(reply, "died", false))
+        return 0;
+    if (span_is(where, "construct"))
+        return 1000 + MIN(ops, 100000);
+    if (span_is(where, "inputs"))
+        return 1000000;
+    return 2000000 + 2 * MIN(ops, 100000);
+}
+
+/* Was this very state tried before? */
+static bool seen_before(struct search *s, const struct val *state)
+{
+    struct buf b = BUF_INIT(1u << 20);
+    bool old = val_pack(&b, state) != 0 || map_has(&s->seen, buf_span(&b));
+    if (!old)
+        map_put(&s->seen, buf_span(&b), s);
+    buf_release(&b);
+    return old;
+}
+
+static void expand(struct search *s, struct node *n)
+{
+    struct span where = val_gets(n->reply, "where");
+    n->moves = (struct moves){.a = s->a,
+                              .f = s->f,
+                              .state = n->state,
+                              .reply = n->reply,
+                              .construct = span_is(where, "construct")};
+    refine(&n->moves);
+    n->expanded = true;
+}
+
+/* Next untried state of the node with the best prospects; NULL at the end. */
+static struct val *next_state(struct search *s)
+{
+    for (;;) {
+        struct node *best = NULL;
+        int64_t value = INT64_MIN;
+        for (size_t i = 0; i < s->nodes.n; i++) {
+            struct node *n = &s->nodes.v[i];
+            int64_t v = n->score - 6 * (int64_t)n->next;
+            if (n->expanded && n->next >= n->moves.list.n)
+                continue;
+            if (v >= value) {
+                value = v;
+                best = n;
+            }
+        }
+        if (!best)
+            return NULL;
+        if (!best->expanded)
+            expand(s, best);
+        while (best->next < best->moves.list.n) {
+            struct val *state = best->moves.list.v[best->next++].state;
+            if (!seen_before(s, state))
+                return state;
+        }
+    }
+}
+
+static const struct node *furthest(const struct search *s)
+{
+    const struct node *best = &s->nodes.v[0];
+    for (size_t i = 1; i < s->nodes.n; i++)
+        if (s->nodes.v[i].score > best->score)
+            best = &s->nodes.v[i];
+    return best;
+}
+
+static enum err_code code_of_death(const struct val *reply)
+{
+    struct span class = val_gets(reply, "class");
+    return span_is(class, "timeout")  ? ERR_TIMEOUT
+           : span_is(class, "memory") ? ERR_MEMORY
+                                      : ERR_CRASH;
+}
+
+/* No attempt succeeded: say how far the best one came. */
+static int failed(const struct search *s, struct err *e)
+{
+    const struct node *n = furthest(s);
+    struct span where = val_gets(n->reply, "where");
+    struct span class = val_gets(n->reply, "class");
+    struct span text = val_gets(n->reply, "message");
+    enum err_code code = ERR_FORWARD;
+    if (val_getb(n->reply, "died", false))
+        code = code_of_death(n->reply);
+    else if (span_is(class, "Deadline"))
+        code = ERR_TIMEOUT;
+    else if (span_is(where, "construct"))
+        code = ERR_CONSTRUCT;
+    return err_set(e, code, "%.*s, line %d: %.*s: %.*s (%d attempts)",
+                   (int)where.n, where.p ? where.p : "",
+                   (int)val_geti(n->reply, "line", 0), (int)class.n,
+                   class.p ? class.p : "", (int)MIN(text.n, 200),
+                   text.p ? text.p : "", s->attempts);
+}
+
+/* Try states until one runs: it, or NULL with E; E->code NONE = exhausted. */
+static struct val *until_it_runs(struct search *s, struct val *state,
+                                 struct err *e)
+{
+    e->code = ERR_NONE;
+    while (state && s->attempts < s->conf->attempts && s->deaths < MAX_DEATHS) {
+        struct val *reply;
+        if (attempt(s, state, &reply, e) < 0)
+            return NULL;
+        if (val_getb(reply, "ok", false))
+            return state;
+        struct node n = {
+            .state = state, .reply = reply, .score = score_of(reply)};
+        array_push(&s->nodes, n);
+        state = next_state(s);
+    }
+    return NULL;
+}
+
+/*
+ * The gate on small inputs, in the process of the search; what it finds may be
+ * mended by other inputs (positive ones for logarithms and roots).
+ */
+static struct val *mend(struct search *s, struct val *state, struct err *e)
+{
+    struct val *reply;
+    for (int i = 0; i < MAX_FIXES; i++) {
+        probe_call(s->p, s->a, request(s, "gate", state), 4 * ATTEMPT_S,
+                   &reply);
+        if (!val_getb(reply, "ok", false) || gate_check(reply, NULL) == 0)
+            return state;
+        struct val *next = gate_mend(s->a, s->f, state, reply, i);
+        struct val *tried;
+        if (!next || seen_before(s, next))
+            return state;
+        if (attempt(s, next, &tried, e) < 0)
+            return NULL;
+        if (!val_getb(tried, "ok", false))
+            return state;
+        state = next;
+    }
+    return state;
+}
+
+/* Larger inputs, as long as estimates of time and memory stay modest. */
+static int enlarge(struct search *s, struct val **state, struct err *e)
+{
+    struct val *reply, *tried;
+    struct scale sc;
+    if (attempt(s, *state, &reply, e) < 0)
+        return -1;
+    probe_call(s->p, s->a, request(s, "measure", NULL), 2 * ATTEMPT_S, &reply);
+    scale_init(&sc, s->a, s->f, *state, reply);
+    for (struct val *next; (next = scale_next(&sc));) {
+        if (attempt(s, next, &tried, e) < 0)
+            return -1;
+        if (val_getb(tried, "ok", false)) {
+            probe_call(s->p, s->a, request(s, "measure", NULL), 2 * ATTEMPT_S,
+                       &reply);
+            scale_tell(&sc, next, reply);
+        }
+    }
+    *state = sc.best;
+    return 0;
+}
+
+/* The text that is emitted, in a fresh process: run, measured and gated. */
+static int prove(struct search *s, struct val *state, struct found *out,
+                 struct err *e)
+{
+    struct buf text = BUF_INIT(8u << 20);
+    struct val *reply = NULL;
+    int rc = -1;
+
+    if (search_source(&text, s->f, state, s->source, s->entry)) {
+        err_set(e, ERR_TOO_LARGE, "the task's source is too large");
+        goto out;
+    }
+    out->source = arena_span(s->a, buf_span(&text));
+    if (probe_load(s->p, s->a, out->source, SPAN_LIT("Model"), &reply, e) < 0)
+        goto out;
+    if (val_getb(reply, "ok", false))
+        probe_call(s->p, s->a, request(s, "try", NULL), 2 * ATTEMPT_S, &reply);
+    out->tried = reply;
+    if (val_getb(reply, "ok", false))
+        probe_call(s->p, s->a, request(s, "measure", NULL), 4 * ATTEMPT_S,
+                   &reply);
+    out->measure = reply;
+    if (val_getb(reply, "ok", false))
+        probe_call(s->p, s->a, request(s, "gate", NULL), s->conf->cpu_s,
+                   &reply);
+    if (!val_getb(reply, "ok", false)) {
+        struct span class = val_gets(reply, "class");
+        struct span message = val_gets(reply, "message");
+        bool died = val_getb(reply, "died", false);
+        err_set(e, died ? code_of_death(reply) : ERR_FORWARD,
+                "in a fresh process: %.*s: %.*s", (int)class.n,
+                class.p ? class.p : "", (int)MIN(message.n, 200),
+                message.p ? message.p : "");
+        goto out;
+    }
+    out->state = state;
+    out->attempts = s->attempts;
+    out->stochastic = val_getb(reply, "seeded", false);
+    out->mutates = val_get(reply, "mutates");
+    rc = gate_check(reply, e);
+out:
+    buf_release(&text);
+    return rc;
+}
+
+static int loaded(struct search *s, struct err *e)
+{
+    struct val *reply;
+    if (probe_load(s->p, s->a, s->source, s->entry, &reply, e) < 0)
+        return -1;
+    if (!val_getb(reply, "ok", false)) {
+        struct span class = val_gets(reply, "class");
+        struct span message = val_gets(reply, "message");
+        bool died = val_getb(reply, "died", false);
+        return err_set(e, died ? code_of_death(reply) : ERR_NO_PROPOSAL,
+                       "the source cannot be loaded: %.*s: %.*s", (int)class.n,
+                       class.p ? class.p : "", (int)MIN(message.n, 200),
+                       message.p ? message.p : "");
+    }
+    facts_merge(s->f, &s->f->init, val_get(reply, "init"));
+    facts_merge(s->f, &s->f->forward, val_get(reply, "forward"));
+    return 0;
+}
+
+int search_run(struct found *out, struct arena *a, struct probe *p,
+               struct facts *f, struct span source, struct span entry,
+               const struct search_conf *c, struct err *e)
+{
+    struct search s = {.a = a,
+                       .p = p,
+                       .f = f,
+                       .source = source,
+                       .entry = entry,
+                       .conf = c,
+                       .seen = MAP_INIT};
+    struct val *state;
+    int rc = -1;
+
+    memset(out, 0, sizeof(*out));
+    p->wall = false;
+    if (loaded(&s, e) < 0)
+        goto out;
+    state = propose_state(a, f);
+    if (val_len(val_get(state, "in")) == 0) {
+        err_set(e, ERR_NO_PROPOSAL, "forward takes no required argument");
+        goto out;
+    }
+    seen_before(&s, state);
+    state = until_it_runs(&s, state, e);
+    if (!state) {
+        if (e->code == ERR_NONE)
+            failed(&s, e);
+        goto out;
+    }
+    state = mend(&s, state, e);
+    if (state && enlarge(&s, &state, e) == 0)
+        rc = prove(&s, state, out, e);
+out:
+    probe_end(p);
+    for (size_t i = 0; i < s.nodes.n; i++)
+        moves_release(&s.nodes.v[i].moves);
+    array_release(&s.nodes);
+    map_release(&s.seen);
+    return rc;
+}

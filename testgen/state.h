@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One attempt: values for the constructor and a spec for each argument of
+ * forward, as values in an arena:
+ *
+ *   {init: {NAME: {v: value, ev: text}}, in: {NAME: input, ...}}
+ *
+ * A constructor value is a plain one, or {"$": text} for a Python expression.
+ * An input has the fields of docs/records.md (task.inputs). States are never
+ * changed once made: every step copies.
+ */
+#ifndef TESTGEN_STATE_H
+#define TESTGEN_STATE_H
+
+#include "testgen/facts.h"
+
+struct val *state_new(struct arena *a);
+struct val *state_copy(struct arena *a, const struct val *state);
+
+/* Value of constructor argument NAME, or NULL when it is not passed. */
+const struct val *state_init(const struct val *state, struct span name);
+/* VALUE NULL removes it. */
+void state_set_init(struct arena *a, struct val *state, struct span name,
+                    struct val *value, const char *evidence);
+struct val *state_input(const struct val *state, struct span name);
+void state_set_input(struct arena *a, struct val *state, struct span name,
+                     struct val *input);
+
+struct val *expr_val(struct arena *a, const char *text);
+bool is_expr(const struct val *v);
+
+/* Input entries. NAME is copied. */
+struct val *input_tensor(struct arena *a, struct span name,
+                         const int64_t *shape, size_t rank);
+struct val *input_ids(struct arena *a, struct span name, const int64_t *shape,
+                      size_t rank, int64_t hi);
+struct val *input_mask(struct arena *a, struct span name, const int64_t *shape,
+                       size_t rank);
+struct val *input_value(struct arena *a, struct span name, struct val *value);
+/* The same entry with another shape. */
+struct val *input_reshaped(struct arena *a, const struct val *input,
+                           const int64_t *shape, size_t rank);
+bool input_is_tensor(const struct val *input);
+size_t input_shape(const struct val *input, int64_t *shape, size_t cap);
+/* Numbers in all tensors of the state's inputs. */
+int64_t state_elements(const struct val *state);
+
+/*
+ * The texts that the interpreter gets: MODEL defines class Model and
+ * get_init_inputs, INPUTS defines get_inputs. ENTRY is the name under which the
+ * source defines the class.
+ */
+int state_model_text(struct buf *out, const struct facts *f,
+                     const struct val *state, struct span entry) MUST_USE;
+int state_inputs_text(struct buf *out, const struct facts *f,
+                      const struct val *state) MUST_USE;
+/* task.init and task.inputs: lists in the order of the arguments. */
+struct val *state_task_init(struct arena *a, const struct facts *f,
+                            const struct val *state);
+struct val *state_task_inputs(struct arena *a, const struct facts *f,
+                              const struct val *state);
+
+/* Python literal of a plain value; expressions as they stand. */
+int py_literal(struct buf *out, const struct val *v);
+
+#endif

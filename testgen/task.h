@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The task record of a module for which a state was found. */
+#ifndef TESTGEN_TASK_H
+#define TESTGEN_TASK_H
+
+#include "testgen/search.h"
+
+/* What does not depend on where the module came from: the fields of the task
+ * without name and origin. This is what the store keeps. */
+struct val *task_core(struct arena *a, const struct facts *f,
+                      const struct found *found);
+/* The same for a proposal that was not run. */
+struct val *task_core_unverified(struct arena *a, const struct facts *f,
+                                 const struct val *state, struct span source);
+/* Record of kind task for MODULE (not sealed). */
+struct val *task_record(struct arena *a, const struct val *module,
+                        const struct val *core);
+
+#endif

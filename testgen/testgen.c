@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * km-testgen: a task for each module for which arguments and inputs are found
+ * that run and pass the quality gate. Here are options, workers and the memo.
+ */
+#include "base.h"
+
+#include "embed.h"
+#include "hash.h"
+#include "io.h"
+#include "log.h"
+#include "pool.h"
+#include "proc.h"
+#include "stage.h"
+#include "store.h"
+#include "testgen/propose.h"
+#include "testgen/task.h"
+
+EMBED_DECLARE(probe_py);
+EMBED_DECLARE(names_def);
+EMBED_DECLARE(refine_def);
+
+#define ITEM_MAX (20u << 20) /* a record with its source in it, packed */
+
+static struct {
+    const char *python;
+    int64_t attempts, memory;
+    double cpu_s;
+    bool store, weak;
+} opts = {
+    .attempts = 64, .memory = (int64_t)2 << 30, .cpu_s = 20, .store = true};
+
+static const struct opt options[] = {
+    {OPT_GROUP, 0, "Test generation", NULL, NULL, NULL, 0, 0, false},
+    {OPT_STR, 0, "python", &opts.python, "FILE",
+     "interpreter with torch (default: KM_PYTHON, else the cache's)", 0, 0,
+     false},
+    {OPT_INT, 0, "attempts", &opts.attempts, "N",
+     "attempts to run one module (default: 64)", 1, 10000, true},
+    {OPT_FLOAT, 0, "timeout", &opts.cpu_s, "SECONDS",
+     "CPU time for one module (default: 20)", 1, 3600, true},
+    {OPT_SIZE, 0, "memory", &opts.memory, "SIZE",
+     "memory of one module beyond torch itself (default: 2G)", 64 << 20, 0,
+     true},
+    {OPT_FLAG, 0, "store", &opts.store, NULL,
+     "take results of earlier runs from the store (default: yes)", 0, 0, false},
+    {OPT_FLAG, 0, "allow-weak-sandbox", &opts.weak, NULL,
+     "run modules also where a layer of the sandbox is missing", 0, 0, false},
+    {0},
+};
+
+struct testgen {
+    struct pool *pool;
+    struct emit *out;
+    char *python;
+    char torch[80]; /* version, "" = no torch here */
+    /* in a worker */
+    struct probe probe;
+    struct pyparser *parser;
+    struct store *store;
+};
+
+/* ---- one module, in a worker ---- */
+
+static void memo_key(const struct testgen *t, struct span source,
+                     struct span entry, char key[HASH_HEX + 1])
+{
+    struct sha256 *h = sha256_new();
+    char limits[120];
+    snprintf(limits, sizeof(limits), "%s %s %" PRId64 " %" PRId64 " %g",
+             TESTGEN_VERSION, t->torch, opts.attempts, opts.memory, opts.cpu_s);
+    sha256_add_field(h, span_str(limits));
+    sha256_add_field(h, EMBED_SPAN(probe_py));
+    sha256_add_field(h, EMBED_SPAN(names_def));
+    sha256_add_field(h, EMBED_SPAN(refine_def));
+    sha256_add_field(h, entry);
+    sha256_add_field(h, source);
+    sha256_hex(h, key);
+    sha256_free(h);
+}
+
+/* Is E the module's own fault, so that another run ends the same? */
+static bool is_verdict(enum err_code c)
+{
+    return c == ERR_NO_PROPOSAL || c == ERR_CONSTRUCT || c == ERR_FORWARD ||
+           c == ERR_QUALITY || c == ERR_TOO_LARGE || c == ERR_PARSE;
+}
+
+/* What a module does to its process is its own fault as long as it was CPU
+ * time or memory that ran out. */
+static void blame(struct err *e, bool wall)
+{
+    if (e->code == ERR_CRASH || e->code == ERR_MEMORY ||
+        (e->code == ERR_TIMEOUT && !wall)) {
+        err_wrap(e, "%s", err_code_name(e->code));
+        e->code = ERR_FORWARD;
+    }
+}
+
+/* The `Model` of the task would shadow a class of that name that the source
+ * refers to: such a class is renamed throughout. */
+static struct span without_model(struct arena *a, struct facts *f,
+                                 struct span source, struct span *entry)
+{
+    struct buf b = BUF_INIT(source.n * 2 + 64);
+    uint32_t from = 0;
+    if (!facts_has_class(f, SPAN_LIT("Model")))
+        return source;
+    TSTreeCursor c = ts_tree_cursor_new(ts_tree_root_node(f->mod->tree.tree));
+    for (bool more = true; more;) {
+        TSNode n = ts_tree_cursor_current_node(&c);
+        uint32_t at = ts_node_start_byte(n), end = ts_node_end_byte(n);
+        if (pynode_is(n, "identifier") &&
+            span_is(pynode_text(f->mod->text, n), "Model")) {
+            buf_add(&b, f->mod->text.p + from, at - from);
+            buf_adds(&b, "Model_");
+            from = end;
+        }
+        if (ts_tree_cursor_goto_first_child(&c))
+            continue;
+        while (!(more = ts_tree_cursor_goto_next_sibling(&c)) &&
+               ts_tree_cursor_goto_parent(&c))
+            ;
+    }
+    ts_tree_cursor_delete(&c);
+    buf_add(&b, f->mod->text.p + from, f->mod->text.n - from);
+    struct span out = arena_span(a, buf_span(&b));
+    buf_release(&b);
+    if (span_is(*entry, "Model"))
+        *entry = SPAN_LIT("Model_");
+    return out;
+}
+
+/* 0 with *CORE, or -1. */
+static int generate(struct testgen *t, struct arena *a, struct span source,
+                    struct span entry, struct val **core, struct err *e)
+{
+    struct facts f = {0};
+    struct found found;
+    struct buf text = BUF_INIT(8u << 20);
+    int rc = -1;
+
+    if (facts_read(&f, t->parser, source, entry, e) < 0)
+        goto out;
+    struct span renamed = without_model(a, &f, source, &entry);
+    if (renamed.p != source.p) {
+        source = renamed;
+        facts_release(&f);
+        if (facts_read(&f, t->parser, source, entry, e) < 0)
+            goto out;
+    }
+    if (!t->torch[0]) {
+        struct val *state = propose_state(a, &f);
+        if (search_source(&text, &f, state, source, entry)) {
+            err_set(e, ERR_TOO_LARGE, "the task's source is too large");
+            goto out;
+        }
+        *core = task_core_unverified(a, &f, state, buf_span(&text));
+        rc = 0;
+        goto out;
+    }
+    struct search_conf c = {(int)opts.attempts, opts.cpu_s};
+    rc = search_run(&found, a, &t->probe, &f, source, entry, &c, e);
+    if (rc == 0)
+        *core = task_core(a, &f, &found);
+    else
+        blame(e, t->probe.wall);
+out:
+    buf_release(&text);
+    facts_release(&f);
+    return rc;
+}
+
+static struct val *remembered(struct testgen *t, struct arena *a,
+                              const char *key)
+{
+    struct buf b = BUF_INIT(ITEM_MAX);
+    struct val *v = NULL;
+    struct err e;
+    size_t used;
+    if (t->store && t->torch[0] &&
+        store_get(t->store, "testgen", key, &b, &e) == 1 &&
+        val_unpack(a, buf_span(&b), &used, &v, &e) == 0)
+        v = val_copy(a, v);
+    else
+        v = NULL;
+    buf_release(&b);
+    return v;
+}
+
+static void remember(struct testgen *t, const char *key, const struct val *v)
+{
+    struct buf b = BUF_INIT(ITEM_MAX);
+    struct err e;
+    if (t->store && t->torch[0] && val_pack(&b, v) == 0 &&
+        store_put(t->store, "testgen", key, buf_span(&b), &e) < 0)
+        log_warning("%s", e.msg);
+    buf_release(&b);
+}
+
+/* {core} or {code, note}, from the store or by work. -1: this machine's
+ * fault. */
+static int result_for(struct testgen *t, struct arena *a, struct span source,
+                      struct span entry, struct val **out, struct err *e)
+{
+    char key[HASH_HEX + 1];
+    struct val *core = NULL;
+    memo_key(t, source, entry, key);
+    *out = remembered(t, a, key);
+    if (*out)
+        return 0;
+    *out = val_map(a);
+    if (generate(t, a, source, entry, &core, e) == 0) {
+        val_set(a, *out, "core", core);
+        remember(t, key, *out);
+        return 0;
+    }
+    if (!is_verdict(e->code))
+        return -1;
+    val_set(a, *out, "code", val_strz(a, err_code_name(e->code)));
+    val_set(a, *out, "note", val_text(a, span_str(e->msg)));
+    remember(t, key, *out);
+    return 0;
+}
+
+static int emit_packed_rec(struct arena *a, struct val *rec, struct buf *out,
+                           struct err *e)
+{
+    rec_seal(a, rec);
+    if (val_pack(out, rec))
+        return err_set(e, ERR_TOO_LARGE, "the record is too large");
+    return 0;
+}
+
+static int work(void *state, struct span item, struct buf *out, struct err *e)
+{
+    struct testgen *t = state;
+    struct arena a = ARENA_INIT;
+    struct val *rec, *result;
+    size_t used;
+    int rc = -1;
+
+    if (val_unpack(&a, item, &used, &rec, e) != 0)
+        goto out;
+    if (!span_is(rec_kind(rec), "module") || !rec_ok(rec)) {
+        rc = buf_addspan(out, item);
+        goto out;
+    }
+    struct span source = val_gets(rec, "source"),
+                entry = val_gets(rec, "entry");
+    if (!source.p || !entry.p) {
+        err_set(e, ERR_SCHEMA, "the module has no source: km-clean makes it");
+        goto out;
+    }
+    if (result_for(t, &a, source, entry, &result, e) < 0)
+        goto out;
+    const struct val *core = val_get(result, "core");
+    if (core) {
+        rec = task_record(&a, rec, core);
+        if (!val_getb(core, "verified", false))
+            rec_why(&a, rec, "testgen", ERR_UNVERIFIED);
+    } else {
+        struct span code = val_gets(result, "code");
+        struct span note = val_gets(result, "note");
+        int c = err_code_find(arena_strdup(&a, code));
+        rec_fail(&a, rec, "testgen", c < 0 ? ERR_INTERNAL : c,
+                 arena_strdup(&a, note));
+    }
+    rc = emit_packed_rec(&a, rec, out, e);
+out:
+    arena_release(&a);
+    return rc;
+}
+
+static void *start_worker(void *payload)
+{
+    struct testgen *t = payload;
+    struct err e;
+    struct probe_conf c = {.python = t->python,
+                           .require = opts.weak ? JAIL_NONE : JAIL_FULL,
+                           .cpu_s = opts.cpu_s,
+                           .memory = opts.memory};
+    probe_init(&t->probe, &c);
+    t->parser = pyparser_new(&e);
+    if (!t->parser)
+        die_err(&e);
+    if (opts.store && t->torch[0] &&
+        store_open(&t->store, NULL, "testgen", &e) < 0)
+        die_err(&e);
+    return t;
+}
+
+/* ---- the stage ---- */
+
+static int result(void *payload, struct span item, int status, struct span out,
+                  struct err *e)
+{
+    struct testgen *t = payload;
+    struct arena a = ARENA_INIT;
+    struct val *rec;
+    size_t used;
+    int rc;
+
+    if (status == 0)
+        return emit_packed(t->out, out, e);
+    rc = val_unpack(&a, item, &used, &rec, NULL);
+    if (rc == 0) {
+        rec_fail(&a, rec, "testgen", e->code, e->msg);
+        rc = emit_rec(t->out, &a, rec, e);
+    }
+    arena_release(&a);
+    return rc;
+}
+
+/* Version of torch without importing it; "" and a warning when there is
+ * none. */
+static void find_torch(struct testgen *t)
+{
+    struct err e = {0};
+    struct buf out = BUF_INIT(4096);
+    struct proc_result r;
+    struct proc_limits lim = {.wall_s = 60};
+    t->python = zygote_python(opts.python, &e);
+    const char *argv[] = {t->python, "-I", "-c",
+                          "import importlib.metadata as m\n"
+                          "print(m.version('torch'), end='')",
+                          NULL};
+    if (t->python &&
+        proc_run(argv, SPAN_LIT(""), &out, NULL, &lim, &r, &e) == 0 &&
+        r.end == PROC_EXIT && r.code == 0 && out.n < sizeof(t->torch)) {
+        memcpy(t->torch, out.p, out.n);
+        t->torch[out.n] = '\0';
+    } else if (t->python && e.code == ERR_NONE) {
+        err_set(&e, ERR_UNAVAILABLE, "'%s' has no torch", t->python);
+        err_hint(&e, "run pipelines/setup.sh, or set KM_PYTHON");
+    }
+    if (!t->torch[0])
+        log_warning("proposals are not verified: %s%s%s", e.msg,
+                    e.hint[0] ? "\nhint: " : "", e.hint);
+    buf_release(&out);
+}
+
+static int open_stage(void **state, const struct stage_env *env, struct err *e)
+{
+    struct testgen *t = xcalloc(1, sizeof(*t));
+    char lacks[200];
+    *state = t;
+    find_torch(t);
+    if (t->torch[0] && !opts.weak) {
+        enum jail_level level = jail_probe(lacks, sizeof(lacks));
+        if (level < JAIL_FULL) {
+            err_set(e, ERR_SANDBOX, "sandbox is only %s (%s)",
+                    jail_level_name(level), lacks);
+            return err_hint(e, "--allow-weak-sandbox accepts it");
+        }
+    }
+    struct pool_ops ops = {.work = work,
+                           .start = start_worker,
+                           .result = result,
+                           .payload = t,
+                           .jobs = env->jobs,
+                           .max_item = ITEM_MAX};
+    t->pool = pool_new(&ops);
+    return 0;
+}
+
+static int process(void *state, struct arena *a, struct val *rec,
+                   struct emit *out, struct err *e)
+{
+    struct testgen *t = state;
+    struct buf item = BUF_INIT(ITEM_MAX);
+    int rc;
+    (void)a;
+    t->out = out;
+    if (val_pack(&item, rec))
+        rc = err_set(e, ERR_TOO_LARGE, "the record is too large");
+    else
+        rc = pool_put(t->pool, buf_span(&item), e) < 0 ? KM_DEAD : 0;
+    buf_release(&item);
+    return rc;
+}
+
+static int finish(void *state, struct emit *out, struct err *e)
+{
+    struct testgen *t = state;
+    t->out = out;
+    return pool_drain(t->pool, e);
+}
+
+static void close_stage(void *state)
+{
+    struct testgen *t = state;
+    if (!t)
+        return;
+    if (t->pool)
+        pool_free(t->pool);
+    free(t->python);
+    free(t);
+}
+
+static const char *const accepts[] = {"module", NULL};
+
+int main(int argc, char **argv)
+{
+    static const struct stage stage = {
+        .spec = {.program = "km-testgen",
+                 .synopsis = "[OPTION...] < MODULES > TASKS",
+                 .about = "Find constructor arguments and inputs with which "
+                          "modules run, check that what they\ncompute is worth "
+                          "testing, and write them as tasks.",
+                 .tables = {options, stage_common_opts}},
+        .name = "testgen",
+        .accepts = accepts,
+        .holds = true,
+        .open = open_stage,
+        .process = process,
+        .finish = finish,
+        .close = close_stage,
+    };
+    return stage_main(argc, argv, &stage);
+}
