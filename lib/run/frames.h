@@ -28,9 +28,11 @@
  *  run       {first, n, nonce, chain: nil | [in, element, out, element]}
  *            forward of slots first .. first+n-1 in order, each output copied
  *            to its place unless it lies there; with chain, that element of
- *            output i goes into that element of input i+1
+ *            output i goes into that element of input i+1 (not beyond the
+ *            last). An output of another shape than bound ends the ring there
+ *            and is not copied. n = 0 is allowed at any time and does nothing
  *            -> {nonce, outs: [{shape, dtype}]}, shapes of the last forward
- *  bye       {}                             leaves
+ *  bye       {}                             leaves, without a reply
  *
  * The first message is the runner's own: {op: "hello", kind: "torch" | "c",
  * versions: {...}}, sent before any foreign code is loaded.
@@ -57,8 +59,8 @@ int frame_recv(int sock, struct arena *a, struct val **out, int *fds,
                size_t *n_fds, pid_t *pid, double *at, double deadline,
                struct err *e) MUST_USE;
 /* frame_send then frame_recv; a reply {ok: false} is 0 too: look at `ok`. */
-int frame_call(int sock, struct arena *a, const struct val *msg,
-               const int *fds, size_t n, double deadline, struct val **reply,
+int frame_call(int sock, struct arena *a, const struct val *msg, const int *fds,
+               size_t n, double deadline, struct val **reply,
                struct err *e) MUST_USE;
 
 #endif

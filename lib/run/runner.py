@@ -305,6 +305,8 @@ class Evaluator:
             raise ValueError("inputs and outputs differ in slots")
 
     def op_run(self, m, fds):
+        if m["n"] == 0:  # the judge measures its own overhead
+            return {"nonce": m["nonce"], "outs": []}
         first, last = m["first"], m["first"] + m["n"]
         model, args, outs = self.model, self.args, self.outs
         if not 0 <= first < last <= len(args):
