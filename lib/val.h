@@ -85,7 +85,8 @@ bool val_equal(const struct val *a, const struct val *b);
  * 0, 1 = needs more bytes, -1 = not acceptable (code CORRUPT, with offset). */
 int val_unpack(struct arena *a, struct span in, size_t *used, struct val **out,
                struct err *e) MUST_USE;
-/* Length in bytes of the value at IN without decoding: same returns. */
+/* Length in bytes of the value at IN without decoding: same returns. Text is
+ * not looked at. */
 int val_scan(struct span in, size_t *used, struct err *e) MUST_USE;
 /* Shortest encodings; -1 when OUT is full. */
 int val_pack(struct buf *out, const struct val *v) MUST_USE;
