@@ -166,6 +166,8 @@ static int import_finish(void *state, struct emit *out, struct err *e)
 static void import_close(void *state)
 {
     struct import *im = state;
+    if (!im)
+        return;
     taskset_release(&im->tasks);
     arena_release(&im->arena);
 }

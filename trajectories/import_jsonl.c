@@ -173,9 +173,12 @@ int import_jsonl(struct lineage *l, const char *path, struct span run,
     int fd = is_stdin ? 0 : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         free(chunk);
-        return err_sys(e, "cannot open '%s'", path);
+        return err_sys(e, "cannot open the file");
     }
-    struct zsource *src = zsource_new(fd, path);
+    /* The name goes into records: no path. */
+    char *name = xmemdup0(run);
+    struct zsource *src = zsource_new(fd, name);
+    free(name);
     while ((n = zsource_read(src, chunk, 1 << 16, e)) > 0) {
         for (const char *p = chunk, *end = chunk + n; p < end;) {
             const char *nl = memchr(p, '\n', (size_t)(end - p));

@@ -495,7 +495,7 @@ int import_openevolve(struct lineage *l, const char *path, struct span run,
     int status = -1;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return err_sys(e, "cannot open folder '%s'", path);
+        return err_sys(e, "cannot open the folder");
     read_task(&r, fd);
     for (size_t i = 0; i < ARRAY_LEN(inner) && found == 0; i++) {
         int at = open_folder(fd, inner[i]);
@@ -510,8 +510,7 @@ int import_openevolve(struct lineage *l, const char *path, struct span run,
         status = 0;
         log_info("%s: %" PRIu64 " checkpoints", path, r.checkpoints);
     } else if (found == 0) {
-        err_set(e, ERR_BROKEN_INPUT,
-                "'%s' holds neither checkpoints nor programs", path);
+        err_set(e, ERR_BROKEN_INPUT, "neither checkpoints nor programs");
     }
     close(fd);
     map_release(&r.seen);

@@ -156,12 +156,12 @@ static void find_copies(struct lineage *l)
         struct node *p = n->parent_node;
         if (p && p != n && p->fail == ERR_NONE && strcmp(p->code, n->code) == 0)
             n->same = p;
-        if (n->migrant)
-            continue; /* a migrant is never the original */
+        if (n->migrant || n->same)
+            continue; /* never the original */
         void **slot =
             map_ref(&by_code, node_key(&l->arena, n->run, span_str(n->code)));
         if (*slot)
-            n->duplicate = !n->same;
+            n->duplicate = true;
         else
             *slot = n;
     }
@@ -371,7 +371,8 @@ static void set_parent(struct writer *w, struct node *n, struct val *rec,
     if (!n->parent.p)
         return;
     struct node *p = original(n->parent_node);
-    struct span name = p && !n->same ? p->program : n->parent;
+    bool follow = p && p != n && !n->same;
+    struct span name = follow ? p->program : n->parent;
     val_set(a, rec, "parent", val_str(a, name));
     if (!span_eq(name, n->parent)) {
         val_set(a, rec, "parent_recorded", val_str(a, n->parent));

@@ -57,6 +57,8 @@ static int select_open(void **state, const struct stage_env *env, struct err *e)
 static void select_close(void *state)
 {
     struct select *s = state;
+    if (!s) /* the input was refused before the stage was opened */
+        return;
     spill_close(&s->spill);
     map_release(&s->by_id);
     map_release(&s->by_program);

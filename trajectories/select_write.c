@@ -73,7 +73,7 @@ static void set_flags(struct arena *a, struct val *step,
         val_push(a, flags, val_at(seen, i));
     if (c->first)
         val_push(a, flags, val_strz(a, "first_translation"));
-    if (c->parent.n == 0 && val_gets(rec, "reply").n == 0)
+    if (c->seen && c->parent.n == 0 && val_gets(rec, "reply").n == 0)
         val_push(a, flags, val_strz(a, "seed"));
     if (span_is(val_gets(rec, "replay"), "differs"))
         val_push(a, flags, val_strz(a, "replay_differs"));
@@ -125,7 +125,7 @@ static int make_step(struct select *s, struct arena *a, struct candidate *c,
     copy(a, step, rec, "reply_kind");
     copy(a, step, rec, "replay");
     set_gain(a, step, c);
-    if (c->depth >= 0)
+    if (c->seen && c->depth >= 0)
         val_set(a, step, "depth", val_int(a, c->depth));
     copy(a, step, rec, "iteration");
     set_flags(a, step, c, rec);
@@ -163,31 +163,40 @@ struct members {
     ARRAY(struct candidate *) list;
 };
 
-/* Why the group cannot be used: ERR_NONE when it can. */
-static struct decision judge_group(const struct select *s,
-                                   const struct members *m)
+/* The first member that was measured, else the first. */
+static struct candidate *leader(const struct members *m)
 {
-    struct candidate *c = m->list.v[0], *p = c->up;
-    const char *why;
-    uint64_t bulk = 0;
+    for (size_t i = 0; i < m->list.n; i++)
+        if (!m->list.v[i]->infrastructure)
+            return m->list.v[i];
+    return m->list.v[0];
+}
+
+/* Why the group cannot be used: ERR_NONE when it can. */
+static struct decision judge_group(struct select *s, const struct members *m)
+{
+    struct candidate *c = leader(m), *p = c->up;
+    const char *why = NULL;
+    uint64_t bulk = p ? p->rec.n : 0;
     for (size_t i = 0; i < m->list.n; i++) {
-        bulk += m->list.v[i]->rec.n;
-        if (m->list.v[i]->mixed || !span_eq(m->list.v[i]->context, c->context))
+        const struct candidate *o = m->list.v[i];
+        bulk += o->rec.n;
+        if (o->mixed ||
+            (!o->infrastructure && !span_eq(o->context, c->context)))
             return (struct decision){ERR_CONFLICT,
                                      "several devices or protocols"};
     }
     if (c->parent.n > 0 && !p)
         return (struct decision){ERR_NO_PARENT,
                                  "the parent is not among the candidates"};
+    bool usable = p && select_usable(s, p, &why);
     /* What a run starts from may be the reference itself (judge.c). */
-    if (p && p->parent.n > 0 && !select_usable(s, p, &why))
-        return (struct decision){ERR_NO_PARENT, NULL};
-    if (p && p->judged && select_usable(s, p, NULL) &&
-        !span_eq(p->context, c->context))
+    if (p && !usable && p->parent.n > 0)
+        return (struct decision){ERR_NO_PARENT,
+                                 arena_printf(&s->arena, "the parent %s", why)};
+    if (usable && !span_eq(p->context, c->context))
         return (struct decision){ERR_CONFLICT,
                                  "the parent was measured elsewhere"};
-    if (p)
-        bulk += p->rec.n;
     if (bulk > MAX_GROUP)
         return (struct decision){ERR_TOO_LARGE, NULL};
     return (struct decision){ERR_NONE, NULL};
@@ -223,7 +232,7 @@ static bool share_prompt(struct arena *a, struct val *group, struct val *list)
 static int make_group(struct select *s, struct arena *a,
                       const struct members *m, struct val **out, struct err *e)
 {
-    struct candidate *c = m->list.v[0], *p = c->up;
+    struct candidate *c = leader(m), *p = c->up;
     struct decision d = judge_group(s, m);
     struct val *group = rec_new(a, "group"), *list = val_list(a), *rec = NULL;
     val_set(a, group, "task", val_str(a, c->task));
