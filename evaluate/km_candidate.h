@@ -45,8 +45,8 @@ enum km_dtype {
 
 struct km_tensor {
     void *data;
-    int32_t dtype;           /* enum km_dtype */
-    int32_t ndim;            /* 0 = a scalar, at most KM_DIMS */
+    int32_t dtype; /* enum km_dtype */
+    int32_t ndim;  /* 0 = a scalar, at most KM_DIMS */
     int64_t shape[KM_DIMS];
     int64_t stride[KM_DIMS]; /* in elements; always row-major here */
     const char *name;        /* "in0", a parameter's dotted name, "out0" */

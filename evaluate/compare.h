@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is an output right? All figures are kept, and three named judgements.
+ *
+ * With c the candidate's element, r the reference's, R the same by a reference
+ * cast to float64, t = 1e-3 for float32 and float64, 1e-2 for 16 bits:
+ *
+ *   kernelbench  |c - r| <= a + a |r|, a = 1e-4 (1e-2 for 16 bits): upstream's
+ *                allclose (KernelBench src/kernelbench/eval.py)
+ *   kbv          |c - r| <= t + t |r| (KernelBench-Verified, section on
+ *                correctness)
+ *   strict       |c - R| <= max(t (|R| + s), 2 E, 4 u sqrt(n) max(|R|, s))
+ *
+ * where s is the root mean square of R over the tensor, so that a zero tensor
+ * is wrong however small the output is; E is the largest |r - R| of the
+ * tensor, the reference's own error; u the unit roundoff of what sums are kept
+ * in (2^-24, for float64 2^-53) and n the number of elements that one output
+ * element can depend on (a sum of n terms in any order is off by about
+ * u sqrt(n) of its terms' size). Without R (a slot
+ * that the float64 reference did not run) r stands for it and 3 E, E scaled
+ * from the slots of the same configuration that had R, for 2 E.
+ *
+ * NaN or infinity where the reference is finite fails all three.
+ */
+#ifndef KM_EVALUATE_COMPARE_H
+#define KM_EVALUATE_COMPARE_H
+
+#include "evaluate/task.h"
+
+#define ULP_BINS 34 /* 0, 1, 2-3, 4-7, ... */
+
+enum judgement { J_KERNELBENCH, J_KBV, J_STRICT, J_COUNT };
+extern const char *const judgement_names[J_COUNT];
+
+/* Merged over tensors, slots and rings. */
+struct compared {
+    uint64_t slots;
+    uint64_t elements;
+    uint64_t outside[J_COUNT]; /* elements that fail */
+    uint64_t nan, inf;
+    double max_abs, max_rel;
+    double sum_sq; /* of differences */
+    uint64_t ulp[ULP_BINS];
+};
+
+void compared_merge(struct compared *into, const struct compared *from);
+bool compared_pass(const struct compared *c, enum judgement j);
+
+struct comparison {
+    const struct tensor *t;
+    enum compare_kind how;
+    const void *candidate, *reference; /* of dtype t->dtype */
+    const double *exact;               /* R, or NULL */
+    double error; /* E / s of this configuration, used when exact is NULL */
+    double terms; /* n */
+};
+
+/* Compare one tensor and add to OUT (slots is the caller's). Returns false
+ * when the reference itself is not finite: then nothing is added. */
+bool compare_tensor(const struct comparison *c, struct compared *out);
+
+/* E / s of the reference's own output against R. */
+double reference_error(const struct tensor *t, const void *reference,
+                       const double *exact);
+bool all_finite(const struct tensor *t, const void *data);
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+PROGS += km-evaluate
+km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/build.c \
+	evaluate/verdict.c evaluate/static.c evaluate/normal.c evaluate/outcome.c
+km-evaluate_ARCHIVES := run py
+
+INTERNAL_PROGS += km-judge km-runner-c
+km-judge_SRCS := evaluate/judge.c evaluate/trial.c evaluate/trial_time.c \
+	evaluate/trial_verdict.c evaluate/reference.c evaluate/chain.c \
+	evaluate/ring.c evaluate/side.c evaluate/session.c evaluate/device.c \
+	evaluate/device_cpu.c evaluate/memory.c evaluate/timing.c \
+	evaluate/compare.c evaluate/generate.c evaluate/task.c \
+	evaluate/dtype.c evaluate/outcome.c
+km-judge_ARCHIVES := run
+km-runner-c_SRCS := evaluate/runner_c.c evaluate/task.c evaluate/dtype.c
+km-runner-c_ARCHIVES := run
+# Jailed under an address space limit, which the sanitizers do not survive.
+km-runner-c_NOSAN := 1
+EMBED += evaluate/km_candidate.h

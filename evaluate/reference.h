@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reference of a task, made ready before any candidate of it is alive:
+ * which configurations it survives, how long a forward takes, whether calls can
+ * be chained, its error against float64, its memory.
+ */
+#ifndef KM_EVALUATE_REFERENCE_H
+#define KM_EVALUATE_REFERENCE_H
+
+#include "evaluate/ring.h"
+
+/* What all verdicts of a judge share. */
+struct bench {
+    const struct device_ops *ops;
+    void *dev;
+    struct zygote *zygote; /* started when first needed */
+    const char *python;
+    int require;  /* enum jail_level */
+    int runner_c; /* descriptor of km-runner-c */
+    int level;    /* of the last runner */
+};
+
+/* Fork a runner and open D's session. NATIVE: km-runner-c. ERR_UNAVAILABLE,
+ * ERR_SANDBOX, ERR_INFRASTRUCTURE. */
+int bench_runner(struct bench *b, bool native, struct side *d,
+                 int64_t data_bytes, struct err *e) MUST_USE;
+
+struct memory_figures {
+    int64_t resident, peak, first_peak, steady;
+    int64_t base; /* of the fresh process; subtracted above */
+};
+
+#define CHAINS 8
+
+struct reference {
+    struct bench *bench;
+    struct arena mem;
+    struct task task;
+    struct side f32, f64;
+    bool has_f64;
+    char no_f64[160];   /* why not */
+    struct state state; /* the values every verdict starts from */
+    uint64_t seed;      /* of constructors */
+
+    bool tested[CONFIG_COUNT];
+    char why_not[CONFIG_COUNT][160];
+    bool train;
+    char no_train[160];
+    bool stateful;   /* a forward changes the state in eval mode */
+    bool degenerate; /* zeros would pass everywhere */
+    /* E / s of each result under each configuration */
+    double *error;
+    double terms;
+
+    double forward_s;
+    size_t slots; /* K */
+    struct chain chains[CHAINS];
+    size_t n_chains;
+    const char *no_chain; /* why not, or NULL */
+    struct memory_figures memory;
+};
+
+/* REC is a task record (copied). ERR_BAD_TASK: the reference cannot be used;
+ * anything else is the machine's fault. Free with reference_close. */
+int reference_open(struct reference **out, struct bench *b,
+                   const struct val *rec, struct gen *g,
+                   struct err *e) MUST_USE;
+void reference_close(struct reference *ref);
+
+double *reference_error_of(const struct reference *ref, enum config_id c);
+/* Deadline of N forwards: 200 times the reference's time, 2 s at least. */
+double reference_limit(const struct reference *ref, size_t n);
+
+/*
+ * Run the reference over R's slots and take its results as expected; with
+ * EXACT >= 0 the float64 one over that slot too (-2: over all). Any failure is
+ * ERR_INFRASTRUCTURE.
+ */
+int reference_expect(struct reference *ref, struct ring *r, struct gen *g,
+                     int exact, struct err *e) MUST_USE;
+/* Only the float64 part of it: R's expectations are there. */
+int reference_exact(struct reference *ref, struct ring *r, struct gen *g,
+                    int exact, struct err *e) MUST_USE;
+/* Set the state of both reference runners. */
+int reference_set_state(struct reference *ref, const struct state *st,
+                        struct err *e) MUST_USE;
+/* ref->state with D7 applied to every floating parameter and to running
+ * statistics; caller frees ->data. */
+struct state reference_affine(const struct reference *ref, struct gen *g);
+
+/* First forward and steady state of D on decoy data, WARM more forwards
+ * between, watched from outside. Slots must be placed. 0, 1, -1 as
+ * session_call. */
+int memory_measure(struct side *d, const struct task *t, struct gen *g,
+                   size_t warm, struct memory_figures *m,
+                   struct err *e) MUST_USE;
+
+#endif

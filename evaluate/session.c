@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "evaluate/session.h"
+
+#include "evaluate/memory.h"
+#include "evaluate/timing.h"
+#include "proc.h"
+
+#include <math.h>
+
+/* A runner that stays ready but gets no core for this many times its limit is
+ * the machine's fault, and nobody's verdict. */
+#define WALL_FACTOR 10
+#define SLICE_S     0.25
+
+/* The runner is dead or will be: say how, and in which class. */
+static int session_end(struct session *s, enum err_code code, struct err *e)
+{
+    char text[160] = "";
+    if (code == ERR_CRASH)
+        code = runner_end(&s->r, text, sizeof(text));
+    mask_text(s->end, sizeof(s->end), span_str(text[0] ? text : e->msg));
+    session_close(s);
+    return err_set(e, code, "%s", s->end);
+}
+
+/* Wait for the reply in slices, so that the charge can be looked at. */
+static int wait_reply(struct session *s, struct arena *a, double start,
+                      double limit_s, const struct proc_usage *before,
+                      struct val **reply, double *at, struct err *e)
+{
+    for (;;) {
+        struct proc_usage u;
+        double now = now_s(), waited;
+        double next = MIN(now + SLICE_S, start + MAX(limit_s, 0.001));
+        pid_t pid = 0;
+        if (frame_recv(s->r.sock, a, reply, NULL, NULL, &pid, at,
+                       MAX(next, now + 0.001), e) == 0) {
+            if (pid != s->r.pid)
+                return err_set(e, ERR_PROTOCOL,
+                               "a reply came from another process");
+            return 0;
+        }
+        if (e->code != ERR_TIMEOUT)
+            return -1;
+        now = now_s();
+        waited =
+            usage_read(s->r.pid, false, &u) ? u.delay_s - before->delay_s : 0;
+        if (now - start - waited > limit_s)
+            return err_set(e, ERR_TIMEOUT, "no answer within %.0f s",
+                           ceil(limit_s));
+        if (now - start > limit_s * WALL_FACTOR + 10)
+            return err_set(e, ERR_INFRASTRUCTURE,
+                           "the runner got no core for %.0f s", now - start);
+    }
+}
+
+int session_call(struct session *s, struct arena *a, const struct val *msg,
+                 const int *fds, size_t n_fds, double limit_s,
+                 struct val **reply, struct turn *t, struct err *e)
+{
+    struct proc_usage before = {0}, at_reply = {0}, after = {0};
+    struct turn none = {0};
+    double start, at = 0;
+
+    if (!t)
+        t = &none;
+    if (!s->open)
+        return err_set(e, ERR_CRASH, "%s", s->end);
+    usage_read(s->r.pid, true, &before);
+    if (frame_send(s->r.sock, msg, fds, n_fds, now_s() + 5, e))
+        return session_end(s, e->code, e);
+    start = now_s();
+    if (runner_thaw(&s->r, e))
+        return session_end(s, ERR_CRASH, e);
+    if (wait_reply(s, a, start, limit_s, &before, reply, &at, e)) {
+        if (e->code == ERR_INFRASTRUCTURE) {
+            session_close(s);
+            return -1;
+        }
+        return session_end(s, e->code, e);
+    }
+    if (t->on_reply)
+        t->on_reply(t->payload);
+    /* Now: being stopped costs it another wait for the core. */
+    if (!usage_read(s->r.pid, false, &at_reply))
+        at_reply = before;
+    if (runner_freeze(&s->r, e))
+        return session_end(s, ERR_CRASH, e);
+    if (!usage_read(s->r.pid, true, &after))
+        after = before;
+    t->elapsed_s = at - start;
+    t->cpu_s = at_reply.cpu_s - before.cpu_s;
+    t->delay_s = MIN(t->elapsed_s, at_reply.delay_s - before.delay_s);
+    t->others_s = MAX(0.0, after.others_s - before.others_s);
+    t->threads = after.threads;
+    return val_getb(*reply, "ok", false) ? 0 : 1;
+}
+
+int session_open(struct session *s, const struct runner *r, bool native,
+                 struct err *e)
+{
+    enum { TURNS = 25 };
+    double v[TURNS];
+    struct arena a = ARENA_INIT;
+    int rc = -1;
+
+    *s = (struct session){.r = *r, .open = true, .native = native};
+    if (runner_freeze(&s->r, e)) {
+        session_end(s, ERR_CRASH, e);
+        return -1;
+    }
+    for (int i = 0; i < TURNS; i++) {
+        struct val *reply, *msg = val_map(&a);
+        struct turn t = {0};
+        val_set(&a, msg, "op", val_strz(&a, "mode"));
+        val_set(&a, msg, "train", val_bool(&a, false));
+        switch (session_call(s, &a, msg, NULL, 0, 5, &reply, &t, e)) {
+        case 0:
+            break;
+        case 1:
+            err_set(e, ERR_INTERNAL, "the runner refused an empty call");
+            /* fall through */
+        default:
+            goto out;
+        }
+        v[i] = t.elapsed_s - t.delay_s;
+        arena_reset(&a);
+    }
+    s->overhead_s = timing_median(v, TURNS);
+    rc = 0;
+out:
+    arena_release(&a);
+    if (rc)
+        session_close(s);
+    return rc;
+}
+
+void session_close(struct session *s)
+{
+    if (s->open)
+        runner_kill(&s->r);
+    s->open = false;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One runner as the judge holds it: frozen at all times but for the calls
+ * below, watched from outside, with a deadline on every call.
+ */
+#ifndef KM_EVALUATE_SESSION_H
+#define KM_EVALUATE_SESSION_H
+
+#include "run/frames.h"
+#include "run/runner.h"
+
+struct session {
+    struct runner r;
+    bool open, native;
+    double overhead_s; /* of an empty call, measured before foreign code */
+    /* Why the last call failed, when the runner is gone. */
+    char end[200];
+};
+
+/* One call. Times are the judge's clock and the kernel's word. */
+struct turn {
+    /* In: called when the reply is here, before the freeze. */
+    void (*on_reply)(void *payload);
+    void *payload;
+    /* Out */
+    double elapsed_s; /* from before the thaw to the reply */
+    double cpu_s;     /* of the main thread */
+    double delay_s;   /* the main thread was ready but had no core */
+    double others_s;  /* CPU of the process's other threads */
+    int threads;      /* at the end, the main one included */
+};
+
+/*
+ * Send MSG, thaw, wait for the reply, freeze. LIMIT_S counts the seconds the
+ * runner had the core or slept, not those it waited for one. 0: *REPLY is
+ * there and ok; 1: it is there and says {ok: false}; -1: ERR_TIMEOUT,
+ * ERR_CRASH, ERR_MEMORY, ERR_PROTOCOL (the runner is dead: s->end tells how),
+ * ERR_INFRASTRUCTURE (the machine did not let it run). T may be NULL.
+ */
+int session_call(struct session *s, struct arena *a, const struct val *msg,
+                 const int *fds, size_t n_fds, double limit_s,
+                 struct val **reply, struct turn *t, struct err *e) MUST_USE;
+/* Freeze the fresh runner R (taken over) and measure an empty call. */
+int session_open(struct session *s, const struct runner *r, bool native,
+                 struct err *e) MUST_USE;
+void session_close(struct session *s);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A runner with its two regions: one for parameters, one for the slots of a
+ * ring. The judge keeps an image of what the slot region must look like, so
+ * that after a ring every byte outside the outputs can be checked: guard
+ * bands, inputs, and the gaps between.
+ */
+#ifndef KM_EVALUATE_SIDE_H
+#define KM_EVALUATE_SIDE_H
+
+#include "array.h"
+#include "evaluate/device.h"
+#include "evaluate/generate.h"
+#include "evaluate/session.h"
+#include "evaluate/task.h"
+
+#define SLOTS_MAX 256
+#define SALTS     8 /* elements a tensor that are written last */
+
+enum { REGION_STATE, REGION_DATA };
+
+/* One entry of a module's state. */
+struct state_item {
+    struct span name;
+    struct tensor t;
+    bool param;
+    size_t at; /* in the state's bytes */
+};
+
+struct state {
+    struct state_item *v;
+    size_t n;
+    size_t bytes;
+    uint8_t *data; /* values, or NULL */
+};
+
+struct salt {
+    size_t at, size;
+};
+
+struct side {
+    const struct device_ops *ops;
+    void *dev;
+    const struct task *task;
+    int as; /* dtype in place of floating ones (the float64 reference), or -1 */
+    struct session s;
+    struct arena mem;   /* of this side's life */
+    struct arena tmp;   /* of one call */
+    struct val *reply;  /* of the last call, until the next */
+    struct state state; /* as its load reply told; values unset */
+    struct region state_region, data_region;
+    /* Layout of the current placement */
+    size_t slots;
+    size_t used;            /* bytes of the data region */
+    size_t *in_at, *out_at; /* [slot * n + tensor] */
+    uint8_t *image;
+    size_t image_size;
+    ARRAY(struct salt) salts;
+    double limit_s; /* of one ring */
+};
+
+void side_init(struct side *d, const struct device_ops *ops, void *dev,
+               const struct task *task, int as);
+void side_close(struct side *d); /* idempotent */
+
+/* All return 0, 1 (the runner's reply said no), or -1 as session_call; the
+ * reply is d->reply. */
+int side_load(struct side *d, const char *role, const char *class_name,
+              uint64_t seed, int source_fd, struct err *e) MUST_USE;
+/* Reference only: DTYPE for all floating parameters. */
+int side_cast(struct side *d, int dtype, struct err *e) MUST_USE;
+/* Values of d->state to OUT (d->state.bytes). */
+int side_state_get(struct side *d, uint8_t *out, struct err *e) MUST_USE;
+/* Give ST's values to what has the same name and shape. */
+int side_state_set(struct side *d, const struct state *st,
+                   struct err *e) MUST_USE;
+int side_mode(struct side *d, bool train, struct err *e) MUST_USE;
+
+/* Bytes of the data region that SLOTS slots need. */
+size_t side_need(const struct side *d, size_t slots);
+/* A new placement: fresh secret offsets and guards, and the runner's bind. */
+int side_place(struct side *d, struct gen *g, size_t slots,
+               struct err *e) MUST_USE;
+
+/* Put a slot's inputs (in the task's dtypes, IN[tensor]) into the image. */
+void side_input(struct side *d, size_t slot, const uint8_t *const *in);
+/* Write the image: inputs with decoys in salted places, poison in all
+ * outputs. side_salt then writes what was held back. */
+void side_fill(struct side *d, struct gen *g);
+void side_salt(struct side *d);
+/* What lies at an output or input now: valid until the next call; SCRATCH has
+ * room for the tensor. */
+const void *side_output(const struct side *d, size_t slot, size_t out,
+                        void *scratch);
+const void *side_in_now(const struct side *d, size_t slot, size_t in,
+                        void *scratch);
+
+/* [in, element, out, element], or NULL: see frames.h. */
+struct chain {
+    int in, out;
+    int64_t in_element, out_element;
+};
+int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
+             double limit_s, struct turn *t, struct err *e) MUST_USE;
+
+/* After a ring of the first N slots: do all inputs and guards hold what they
+ * should? CHAIN elements are taken over into the image first. */
+struct intact {
+    bool inputs, guards;
+};
+struct intact side_intact(struct side *d, size_t n, const struct chain *chain);
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "evaluate/trial.h"
+
+#include "evaluate/memory.h"
+#include "mem.h"
+
+#include <math.h>
+#include <sys/wait.h>
+
+#define FIRST_S 60.0
+
+void trial_end(struct trial *t, enum outcome o, const char *message)
+{
+    if (t->ended)
+        return;
+    t->ended = true;
+    t->outcome = o;
+    t->message = message;
+}
+
+void trial_finding(struct trial *t, const char *code, enum grade g,
+                   const char *text)
+{
+    finding_add(t->a, t->findings, code, g, "dynamic", 0, text);
+    if (g == GRADE_FORBID)
+        trial_end(t, OUTCOME_CHEAT, text);
+}
+
+/* The candidate's own words: only for people, never for the outcome beyond
+ * its class. */
+static void told(struct trial *t, const struct val *reply)
+{
+    char text[240];
+    t->where =
+        arena_printf(t->a, "%s", mask_text(text, 20, val_gets(reply, "where")));
+    t->cls =
+        arena_printf(t->a, "%s", mask_text(text, 60, val_gets(reply, "class")));
+    t->line = (int)val_geti(reply, "line", 0);
+    t->message = arena_printf(
+        t->a, "%s", mask_text(text, sizeof(text), val_gets(reply, "message")));
+}
+
+static bool says_memory(const struct val *reply)
+{
+    struct span m = val_gets(reply, "message");
+    return span_is(val_gets(reply, "class"), "MemoryError") ||
+           (m.p && memmem(m.p, m.n, "allocate memory", 15));
+}
+
+int trial_failed(struct trial *t, int rc, struct err *e)
+{
+    const struct val *reply = t->cand.reply;
+    struct span where = val_gets(reply, "where");
+    if (t->ended)
+        return 0;
+    if (rc == 1) {
+        told(t, reply);
+        t->ended = true;
+        t->outcome = says_memory(reply) ? OUTCOME_MEMORY
+                     : span_is(where, "load") || span_is(where, "construct")
+                         ? OUTCOME_LOAD_FAILED
+                     : span_is(where, "forward") ? OUTCOME_RUNTIME_ERROR
+                                                 : OUTCOME_PROTOCOL;
+        return 0;
+    }
+    switch (e->code) {
+    case ERR_TIMEOUT:
+        trial_end(t, OUTCOME_TIMEOUT, arena_printf(t->a, "%s", e->msg));
+        return 0;
+    case ERR_MEMORY:
+        trial_end(t, OUTCOME_MEMORY, arena_printf(t->a, "%s", e->msg));
+        return 0;
+    case ERR_CRASH:
+        /* Leaving with a status is a choice, a signal mostly is not. */
+        trial_end(t,
+                  t->cand.s.r.ended && WIFEXITED(t->cand.s.r.end.status)
+                      ? OUTCOME_PROTOCOL
+                      : OUTCOME_CRASH,
+                  arena_printf(t->a, "%s", e->msg));
+        return 0;
+    case ERR_PROTOCOL:
+        trial_end(t, OUTCOME_PROTOCOL, arena_printf(t->a, "%s", e->msg));
+        return 0;
+    default:
+        e->code = ERR_INFRASTRUCTURE;
+        return -1;
+    }
+}
+
+/* ---- what is looked at after a ring ---- */
+
+/* Elements to look at when the reply comes: a few of every output. */
+static void choose_samples(struct trial *t, size_t n)
+{
+    const struct task *k = &t->ref->task;
+    size_t each = k->n_out ? SAMPLES / (n * k->n_out) : 0;
+    t->n_samples = 0;
+    each = MIN(MAX(each, (size_t)1), (size_t)8);
+    for (size_t s = 0; s < n; s++)
+        for (size_t o = 0; o < k->n_out; o++)
+            for (size_t i = 0; i < each && t->n_samples < SAMPLES; i++) {
+                const struct tensor *x = &k->out[o].t;
+                size_t size = dtype_size(x->dtype);
+                if (!x->numel)
+                    continue;
+                t->samples[t->n_samples++] = (struct sample){
+                    .slot = s,
+                    .out = o,
+                    .at = gen_below(t->g, x->numel) * size,
+                    .size = size,
+                };
+            }
+}
+
+static const uint8_t *sample_now(struct trial *t, const struct sample *s,
+                                 uint8_t scratch[8])
+{
+    const struct side *d = &t->cand;
+    return d->ops->view(d->dev, &d->data_region,
+                        d->out_at[s->slot * d->task->n_out + s->out] + s->at,
+                        s->size, scratch);
+}
+
+static void take_samples(void *payload)
+{
+    struct trial *t = payload;
+    for (size_t i = 0; i < t->n_samples; i++) {
+        struct sample *s = &t->samples[i];
+        uint8_t scratch[8];
+        memcpy(s->value, sample_now(t, s, scratch), s->size);
+    }
+}
+
+/* Whatever changed between the reply and the freeze was computed after the
+ * clock had stopped. */
+static void check_samples(struct trial *t)
+{
+    for (size_t i = 0; i < t->n_samples; i++) {
+        struct sample *s = &t->samples[i];
+        uint8_t scratch[8];
+        if (memcmp(s->value, sample_now(t, s, scratch), s->size)) {
+            trial_finding(t, "early_done", GRADE_FORBID,
+                          "outputs changed after it said done");
+            return;
+        }
+    }
+}
+
+static void check_threads(struct trial *t, const struct turn *turn, bool timed)
+{
+    if (turn->others_s > 20e-6 && timed)
+        trial_finding(t, "threads", GRADE_FORBID,
+                      "other threads computed during a timed ring");
+    else if (turn->threads > 1)
+        trial_finding(t, "threads", GRADE_SUSPECT, "it keeps other threads");
+}
+
+/* Shapes and dtypes that it reports; false when they are wrong. */
+static bool check_shapes(struct trial *t)
+{
+    const struct task *k = &t->ref->task;
+    const struct val *outs = val_get(t->cand.reply, "outs");
+    struct err e;
+    if (val_len(outs) != k->n_out) {
+        trial_end(t, OUTCOME_WRONG,
+                  arena_printf(t->a, "it returns %zu tensors, not %zu",
+                               val_len(outs), k->n_out));
+        return false;
+    }
+    for (size_t i = 0; i < k->n_out; i++) {
+        struct tensor x;
+        bool known = tensor_parse(&x, val_at(outs, i), &e) == 0;
+        if (known && tensor_equal(&x, &k->out[i].t))
+            continue;
+        trial_end(t, OUTCOME_WRONG,
+                  arena_printf(t->a, "output %zu is %s, not %s", i,
+                               known ? tensor_text(t->a, &x) : "unsupported",
+                               tensor_text(t->a, &k->out[i].t)));
+        return false;
+    }
+    return true;
+}
+
+static void check_intact(struct trial *t, size_t n, const struct chain *chain)
+{
+    struct intact r = side_intact(&t->cand, n, chain);
+    if (!r.inputs)
+        trial_finding(t, "input_mutated", GRADE_FORBID,
+                      "it changed an input that the reference leaves alone");
+    if (!r.guards) {
+        trial_finding(t, "out_of_bounds", GRADE_SUSPECT,
+                      "it wrote outside its outputs");
+        trial_end(t, OUTCOME_WRONG, "it wrote outside its outputs");
+    }
+}
+
+static void all_wrong(struct trial *t, const struct ring_plan *p)
+{
+    for (size_t s = 0; s < t->ring.n; s++) {
+        enum config_id as =
+            p->count_as == CONFIG_COUNT ? t->ring.config[s] : p->count_as;
+        struct compared *c = &t->cells[as][p->mode].c;
+        t->cells[as][p->mode].tested = true;
+        c->slots++;
+        for (int j = 0; j < J_COUNT; j++)
+            c->outside[j]++;
+    }
+}
+
+static void compare_slots(struct trial *t, const struct ring_plan *p)
+{
+    for (size_t s = 0; s < t->ring.n; s++) {
+        enum config_id as =
+            p->count_as == CONFIG_COUNT ? t->ring.config[s] : p->count_as;
+        struct cell *c = &t->cells[as][p->mode];
+        if (!t->ring.usable[s])
+            continue;
+        c->tested = true;
+        ring_compare(&t->ring, &t->cand, s, reference_error_of(t->ref, as),
+                     t->ref->terms, &c->c);
+    }
+}
+
+/* ---- one ring ---- */
+
+static double per_forward(const struct side *d, const struct turn *turn,
+                          size_t n)
+{
+    double work = turn->elapsed_s - d->s.overhead_s;
+    /* Time without the core is the machine's, unless the process's own threads
+     * took it. */
+    if (turn->others_s <= 20e-6)
+        work -= turn->delay_s;
+    /* Below a quarter of the overhead its jitter would be the result. */
+    return fmax(work, d->s.overhead_s / 4) / (double)n * 1e9;
+}
+
+static bool disturbed(const struct turn *turn)
+{
+    return turn->delay_s > 0.05 * turn->elapsed_s;
+}
+
+static int ring_candidate(struct trial *t, const struct ring_plan *p,
+                          struct turn *turn, struct err *e)
+{
+    struct side *d = &t->cand;
+    int rc;
+    if (p->state) {
+        rc = side_state_set(d, p->state, e);
+        if (rc)
+            return trial_failed(t, rc, e);
+    }
+    ring_load(&t->ring, d);
+    side_fill(d, t->g);
+    choose_samples(t, t->ring.n);
+    turn->on_reply = take_samples;
+    turn->payload = t;
+    side_salt(d);
+    rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
+                  turn, e);
+    if (rc)
+        return trial_failed(t, rc, e);
+    t->ran = true;
+    if (!check_shapes(t)) {
+        all_wrong(t, p);
+        return 0;
+    }
+    check_samples(t);
+    check_threads(t, turn, p->pair != NULL);
+    check_intact(t, t->ring.n, p->chain);
+    return 0;
+}
+
+static int ring_reference(struct trial *t, const struct ring_plan *p,
+                          struct turn *turn, struct err *e)
+{
+    struct side *d = &t->ref->f32;
+    int rc = 0;
+    if (p->state)
+        rc = reference_set_state(t->ref, p->state, e);
+    if (rc)
+        return rc;
+    ring_load(&t->ring, d);
+    side_fill(d, t->g);
+    side_salt(d);
+    rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
+                  turn, e);
+    if (rc == 1)
+        err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
+    if (rc) {
+        e->code = ERR_INFRASTRUCTURE;
+        return -1;
+    }
+    if (!p->chain)
+        ring_take(&t->ring, d);
+    return 0;
+}
+
+int trial_ring(struct trial *t, const struct ring_plan *p, struct err *e)
+{
+    struct turn tc = {0}, tr = {0};
+    bool reference_first = p->pair && gen_below(t->g, 2);
+
+    ring_generate(&t->ring, t->g, p->config, p->n, t->rings > 0);
+    t->rings++;
+    if (reference_first && ring_reference(t, p, &tr, e))
+        return -1;
+    if (ring_candidate(t, p, &tc, e))
+        return -1;
+    if (t->ended)
+        return 0;
+    if (p->pair && !reference_first && ring_reference(t, p, &tr, e))
+        return -1;
+    if (p->chain && !ring_take_chain(&t->ring, &t->cand, p->chain)) {
+        trial_end(t, OUTCOME_WRONG, "a chained output is not finite");
+        all_wrong(t, p);
+        return 0;
+    }
+    if (!p->pair || p->chain) {
+        if (p->state && reference_set_state(t->ref, p->state, e))
+            return -1;
+        if (reference_expect(t->ref, &t->ring, t->g, p->exact, e))
+            return -1;
+    } else if (p->exact != -1 &&
+               reference_exact(t->ref, &t->ring, t->g, p->exact, e)) {
+        return -1;
+    }
+    compare_slots(t, p);
+    if (p->pair) {
+        p->pair->reference_ns = per_forward(&t->ref->f32, &tr, p->n);
+        p->pair->candidate_ns = per_forward(&t->cand, &tc, p->n);
+        p->pair->disturbed = disturbed(&tr) || disturbed(&tc);
+    }
+    return 0;
+}
+
+/* ---- judgements ---- */
+
+bool trial_pass(const struct trial *t, enum judgement j)
+{
+    bool any = false;
+    for (int c = 0; c < CONFIG_COUNT; c++)
+        for (int m = 0; m < MODE_COUNT; m++) {
+            const struct cell *x = &t->cells[c][m];
+            if ((j == J_KERNELBENCH && c != CONFIG_D1) ||
+                (j == J_KBV && c > CONFIG_D4) ||
+                (j != J_STRICT && m == MODE_TRAIN) || !x->tested)
+                continue;
+            if (!compared_pass(&x->c, j))
+                return false;
+            any = true;
+        }
+    return any;
+}
+
+/* ---- steps ---- */
+
+static int start(struct trial *t, struct err *e)
+{
+    struct side *d = &t->cand;
+    const struct reference *ref = t->ref;
+    struct proc_memory base;
+    uint64_t seed = ref->seed;
+    size_t unmatched = 0;
+    int rc;
+
+    side_init(d, ref->bench->ops, ref->bench->dev, &ref->task, -1);
+    if (bench_runner(ref->bench, t->conf.native, d,
+                     (int64_t)ref->task.in_stride, e))
+        return -1;
+    memory_read(d->s.r.pid, &base);
+    t->memory.base = base.anon;
+    rc = side_load(d, "candidate", "ModelNew", seed, t->conf.code_fd, e);
+    if (rc)
+        return trial_failed(t, rc, e);
+    for (size_t i = 0; i < d->state.n; i++) {
+        size_t k = 0;
+        while (k < ref->state.n &&
+               !(span_eq(ref->state.v[k].name, d->state.v[i].name) &&
+                 tensor_equal(&ref->state.v[k].t, &d->state.v[i].t)))
+            k++;
+        unmatched += k == ref->state.n;
+    }
+    if (unmatched)
+        trial_finding(t, "unmatched_parameters", GRADE_NOTE,
+                      "it has parameters that the reference has not: they "
+                      "keep what its constructor gave them");
+    rc = side_state_set(d, &ref->state, e);
+    if (!rc)
+        rc = side_place(d, t->g, ref->slots, e);
+    if (!rc)
+        rc = memory_measure(d, &ref->task, t->g, 2 + gen_below(t->g, 5),
+                            &t->memory, e);
+    if (rc)
+        return trial_failed(t, rc, e);
+    t->has_memory = t->ran = true;
+    return 0;
+}
+
+static size_t tested_inputs(const struct reference *ref, enum config_id *list)
+{
+    size_t n = 0;
+    for (int i = 0; i < CONFIG_COUNT; i++)
+        if (ref->tested[i] && configs[i].target != TARGET_PARAMS)
+            list[n++] = (enum config_id)i;
+    return n;
+}
+
+/* Two rounds over all configurations, the second jittered. */
+static int correctness(struct trial *t, struct err *e)
+{
+    enum config_id list[CONFIG_COUNT], c[SLOTS_MAX];
+    size_t n = tested_inputs(t->ref, list), k = MIN(t->ref->slots, n);
+    for (int round = 0; round < 2; round++)
+        for (size_t at = 0; at < n; at += k) {
+            struct ring_plan p = {
+                .config = c,
+                .n = MIN(k, n - at),
+                .count_as = CONFIG_COUNT,
+                .exact = -2,
+                .state = t->ref->stateful ? &t->ref->state : NULL,
+            };
+            for (size_t i = 0; i < p.n; i++)
+                c[i] = list[at + i];
+            t->rings = (size_t)round;
+            if (trial_ring(t, &p, e))
+                return -1;
+            if (t->ended)
+                return 0;
+        }
+    return 0;
+}
+
+/* D7: the same rings with other parameters on both sides. */
+static int changed_parameters(struct trial *t, struct err *e)
+{
+    enum config_id list[CONFIG_COUNT];
+    size_t n = tested_inputs(t->ref, list);
+    struct state st;
+    struct ring_plan p = {
+        .config = list,
+        .n = MIN(n, t->ref->slots),
+        .count_as = CONFIG_D7,
+        .exact = -2,
+    };
+    int rc;
+    if (!t->ref->tested[CONFIG_D7])
+        return 0;
+    st = reference_affine(t->ref, t->g);
+    p.state = &st;
+    rc = trial_ring(t, &p, e);
+    free(st.data);
+    if (!rc)
+        rc = reference_set_state(t->ref, &t->ref->state, e);
+    if (!rc && !t->ended) {
+        rc = side_state_set(&t->cand, &t->ref->state, e);
+        if (rc)
+            rc = trial_failed(t, rc, e);
+    }
+    return rc;
+}
+
+static int reference_mode(struct trial *t, bool train, struct err *e)
+{
+    int rc = side_mode(&t->ref->f32, train, e);
+    if (!rc && t->ref->has_f64)
+        rc = side_mode(&t->ref->f64, train, e);
+    if (!rc)
+        return 0;
+    return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
+}
+
+static int train_mode(struct trial *t, struct err *e)
+{
+    enum config_id c[SLOTS_MAX] = {CONFIG_D1};
+    struct ring_plan p = {
+        .config = c,
+        .n = 2,
+        .mode = MODE_TRAIN,
+        .count_as = CONFIG_D1,
+        .exact = -2,
+        .state = &t->ref->state,
+    };
+    int rc;
+    for (int i = 0; i < CONFIG_COUNT; i++) {
+        t->cells[i][MODE_TRAIN].why_not = "train mode is tested on D1 only";
+        if (i == CONFIG_D1)
+            t->cells[i][MODE_TRAIN].why_not =
+                t->conf.native ? "the language has no train mode"
+                               : t->ref->no_train;
+    }
+    if (!t->ref->train || t->conf.native)
+        return 0;
+    rc = side_mode(&t->cand, true, e);
+    if (rc)
+        return trial_failed(t, rc, e);
+    if (reference_mode(t, true, e))
+        return -1;
+    rc = trial_ring(t, &p, e);
+    if (rc || reference_mode(t, false, e) ||
+        reference_set_state(t->ref, &t->ref->state, e))
+        return -1;
+    if (t->ended)
+        return 0;
+    rc = side_mode(&t->cand, false, e);
+    if (!rc)
+        rc = side_state_set(&t->cand, &t->ref->state, e);
+    return rc ? trial_failed(t, rc, e) : 0;
+}
+
+/* Only D7 fails: weights were packed before they were set. */
+static void stale_weights(struct trial *t)
+{
+    struct cell d7 = t->cells[CONFIG_D7][MODE_EVAL];
+    bool others;
+    if (!d7.tested || compared_pass(&d7.c, J_STRICT))
+        return;
+    t->cells[CONFIG_D7][MODE_EVAL].tested = false;
+    others = trial_pass(t, J_STRICT);
+    t->cells[CONFIG_D7][MODE_EVAL].tested = true;
+    if (others)
+        trial_finding(t, "stale_weights", GRADE_SUSPECT,
+                      "right until parameters change after construction");
+}
+
+int trial_run(struct trial *t, struct reference *ref,
+              const struct trial_conf *conf, struct gen *g, struct arena *a,
+              struct err *e)
+{
+    *t = (struct trial){.ref = ref, .conf = *conf, .g = g, .a = a};
+    side_init(&t->cand, NULL, NULL, NULL, -1);
+    t->findings = val_list(a);
+    ring_init(&t->ring, &ref->task, MAX(ref->slots, (size_t)CONFIG_COUNT));
+    for (int i = 0; i < CONFIG_COUNT; i++)
+        t->cells[i][MODE_EVAL].why_not = ref->why_not[i];
+    if (ref->degenerate)
+        trial_finding(t, "degenerate_task", GRADE_NOTE,
+                      "zeros would pass: the task cannot tell");
+    if (trial_alone(t, e) || start(t, e))
+        return -1;
+    if (!t->ended && correctness(t, e))
+        return -1;
+    if (!t->ended && changed_parameters(t, e))
+        return -1;
+    if (!t->ended && train_mode(t, e))
+        return -1;
+    stale_weights(t);
+    if (!t->ended && trial_pass(t, conf->profile) && trial_time(t, e))
+        return -1;
+    if (!t->ended)
+        t->outcome = trial_pass(t, J_STRICT) ? OUTCOME_OK : OUTCOME_WRONG;
+    return 0;
+}
+
+void trial_close(struct trial *t)
+{
+    side_close(&t->cand);
+    ring_release(&t->ring);
+    array_release(&t->pairs);
+}

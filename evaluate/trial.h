@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trial of one candidate against a prepared reference: correctness rings,
+ * parameters changed, train mode, timed pairs. Everything that makes a verdict
+ * and needs a device happens here.
+ */
+#ifndef KM_EVALUATE_TRIAL_H
+#define KM_EVALUATE_TRIAL_H
+
+#include "evaluate/outcome.h"
+#include "evaluate/reference.h"
+#include "evaluate/timing.h"
+
+struct trial_conf {
+    bool native; /* language c: CODE_FD is a shared object */
+    int code_fd;
+    enum judgement profile; /* what a candidate must pass to be timed */
+    double budget_s;        /* of timing */
+};
+
+enum mode { MODE_EVAL, MODE_TRAIN, MODE_COUNT };
+
+struct cell {
+    struct compared c;
+    bool tested;
+    const char *why_not;
+};
+
+/* One sampled element of an output at the moment of the reply. */
+struct sample {
+    size_t slot, out, at, size;
+    uint8_t value[8];
+};
+
+#define SAMPLES 256
+
+struct trial {
+    struct reference *ref;
+    struct trial_conf conf;
+    struct arena *a; /* of the verdict */
+    struct gen *g;
+    struct side cand;
+    struct ring ring;
+    struct cell cells[CONFIG_COUNT][MODE_COUNT];
+    struct val *findings;
+    struct memory_figures memory;
+    bool has_memory, ran;
+    size_t rings; /* so far, for jitter */
+
+    ARRAY(struct pair) pairs;
+    struct ratio ratio;
+    bool timed, chained, remeasured;
+    double alone_ns; /* the reference before the candidate existed */
+    const char *stop;
+
+    struct sample samples[SAMPLES];
+    size_t n_samples;
+
+    enum outcome outcome;
+    bool ended; /* the outcome stands, no more rings */
+    const char *where, *cls, *message;
+    int line;
+};
+
+/* Run it; T->outcome and the figures are set. -1 only for what is not the
+ * candidate's doing (ERR_INFRASTRUCTURE, ERR_SANDBOX, ERR_UNAVAILABLE).
+ * trial_close in any case. */
+int trial_run(struct trial *t, struct reference *ref,
+              const struct trial_conf *conf, struct gen *g, struct arena *a,
+              struct err *e) MUST_USE;
+void trial_close(struct trial *t);
+bool trial_pass(const struct trial *t, enum judgement j);
+
+/* One ring of the candidate (and of the reference, for what is expected). A
+ * PAIR makes it a timed ring of both, in random order. */
+struct ring_plan {
+    const enum config_id *config;
+    size_t n;
+    enum mode mode;
+    const struct state *state; /* to set before it on both sides, or NULL */
+    enum config_id count_as;   /* CONFIG_COUNT: each slot as its own */
+    int exact;                 /* as reference_expect */
+    const struct chain *chain;
+    struct pair *pair;
+};
+int trial_ring(struct trial *t, const struct ring_plan *p,
+               struct err *e) MUST_USE;
+/* End the trial with what the candidate's last call gave: RC 1 or -1.
+ * Returns 0, or -1 when it was the machine. */
+int trial_failed(struct trial *t, int rc, struct err *e) MUST_USE;
+void trial_end(struct trial *t, enum outcome o, const char *message);
+void trial_finding(struct trial *t, const char *code, enum grade g,
+                   const char *text);
+
+/* The timed part. */
+int trial_alone(struct trial *t, struct err *e) MUST_USE;
+int trial_time(struct trial *t, struct err *e) MUST_USE;
+
+/* Fields of the verdict that the judge knows: outcome, ran, pass, correct,
+ * findings, time, memory, detail. */
+struct val *trial_verdict(const struct trial *t);
+
+#endif

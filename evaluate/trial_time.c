@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* The timed part of a trial: placements, pairs, when to stop. */
+#include "base.h"
+
+#include "evaluate/chain.h"
+#include "evaluate/trial.h"
+
+#include "mem.h"
+#include "proc.h"
+
+#include <math.h>
+
+#define PLACEMENTS     5 /* at least */
+#define PLACEMENTS_MAX 40
+#define PAIRS_MAX      15 /* of one placement */
+#define PRECISE        0.02
+#define SURPRISING     20.0
+#define ALONE_RINGS    15
+#define ALONE_MARGIN   1.02
+#define FIRST_S        60.0
+
+/* Configurations for N slots: all tested ones in a random rotation. */
+static void mixed(struct trial *t, enum config_id *c, size_t n)
+{
+    int list[CONFIG_COUNT];
+    size_t k = 0;
+    for (int i = 0; i < CONFIG_COUNT; i++)
+        if (t->ref->tested[i] && configs[i].target != TARGET_PARAMS)
+            list[k++] = i;
+    for (size_t i = 0; i < n; i++) {
+        if (i % k == 0)
+            gen_shuffle(t->g, list, k);
+        c[i] = (enum config_id)list[i % k];
+    }
+}
+
+static const struct chain *draw_chain(struct trial *t)
+{
+    size_t n = t->ref->n_chains;
+    return n ? &t->ref->chains[gen_below(t->g, n)] : NULL;
+}
+
+/* Bind at a new place and run forwards on decoy data. */
+static int settle(struct trial *t, struct side *d, size_t turns, struct err *e)
+{
+    enum config_id c[SLOTS_MAX];
+    int rc = side_place(d, t->g, t->ref->slots, e);
+    if (rc)
+        return rc;
+    mixed(t, c, t->ref->slots);
+    ring_generate(&t->ring, t->g, c, t->ref->slots, true);
+    ring_load(&t->ring, d);
+    side_fill(d, t->g);
+    side_salt(d);
+    for (size_t i = 0; !rc && i < turns; i++)
+        rc = side_run(d, 0, 1 + gen_below(t->g, t->ref->slots), NULL, FIRST_S,
+                      NULL, e);
+    return rc;
+}
+
+static int settle_reference(struct trial *t, size_t turns, struct err *e)
+{
+    int rc = settle(t, &t->ref->f32, turns, e);
+    if (!rc)
+        return 0;
+    return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
+}
+
+/* The reference by itself, before a process of the candidate exists. */
+int trial_alone(struct trial *t, struct err *e)
+{
+    struct side *d = &t->ref->f32;
+    double v[ALONE_RINGS], start = now_s();
+    size_t n = 0;
+
+    if (settle_reference(t, 2, e))
+        return -1;
+    while (n < ALONE_RINGS && (n < 3 || now_s() - start < 1)) {
+        struct turn turn = {0};
+        enum config_id c[SLOTS_MAX];
+        mixed(t, c, t->ref->slots);
+        ring_generate(&t->ring, t->g, c, t->ref->slots, true);
+        ring_load(&t->ring, d);
+        side_fill(d, t->g);
+        side_salt(d);
+        if (side_run(d, 0, t->ring.n, draw_chain(t),
+                     reference_limit(t->ref, t->ring.n), &turn, e))
+            return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
+        v[n++] = (turn.elapsed_s - turn.delay_s - d->s.overhead_s) /
+                 (double)t->ring.n * 1e9;
+    }
+    t->alone_ns = fmax(1, timing_median(v, n));
+    return 0;
+}
+
+static int placement(struct trial *t, int index, double share_s, struct err *e)
+{
+    size_t warm = 1 + gen_below(t->g, 3), pairs = PAIRS_MAX;
+    double start = now_s();
+    int rc;
+
+    if (settle_reference(t, warm, e))
+        return -1;
+    rc = settle(t, &t->cand, warm, e);
+    if (rc)
+        return trial_failed(t, rc, e);
+    for (size_t i = 0; i < pairs && !t->ended; i++) {
+        enum config_id c[SLOTS_MAX];
+        struct pair pair = {.placement = index};
+        struct ring_plan p = {
+            .config = c,
+            .n = t->ref->slots,
+            .count_as = CONFIG_COUNT,
+            .exact = (int)gen_below(t->g, t->ref->slots),
+            .chain = draw_chain(t),
+            .pair = &pair,
+            .state = t->ref->stateful ? &t->ref->state : NULL,
+        };
+        mixed(t, c, p.n);
+        if (trial_ring(t, &p, e))
+            return -1;
+        if (t->ended)
+            break;
+        array_push(&t->pairs, pair);
+        if (now_s() - start > share_s)
+            break;
+    }
+    return 0;
+}
+
+/* Necessary bytes over the best bandwidth of the machine. Outputs only: they
+ * are written by any right candidate, while inputs may honestly be skipped. */
+static void check_floor(struct trial *t)
+{
+    const struct bench *b = t->ref->bench;
+    double floor_ns =
+        (double)t->ref->task.out_bytes / b->ops->peak_bandwidth(b->dev) * 1e9;
+    if (t->ratio.candidate_ns < floor_ns)
+        trial_finding(t, "below_floor", GRADE_FORBID,
+                      "faster than memory can be written");
+}
+
+int trial_time(struct trial *t, struct err *e)
+{
+    double start = now_s(), budget = t->conf.budget_s;
+    double share = budget / (PLACEMENTS + 1);
+    int n = 0, least = PLACEMENTS;
+
+    t->stop = "budget";
+    t->chained = t->ref->n_chains > 0;
+    while (n < PLACEMENTS_MAX) {
+        if (placement(t, n, share, e))
+            return -1;
+        if (t->ended)
+            return 0;
+        n++;
+        if (!trial_pass(t, t->conf.profile))
+            return 0; /* wrong after all: no time */
+        if (n < least)
+            continue;
+        t->timed = timing_ratio(t->pairs.v, t->pairs.n, &t->ratio);
+        if (t->timed && t->ratio.ratio > SURPRISING && !t->remeasured) {
+            t->remeasured = true;
+            least = n + PLACEMENTS;
+            start = now_s();
+            continue;
+        }
+        if (t->timed && t->ratio.placements >= PLACEMENTS &&
+            log(t->ratio.high / t->ratio.low) / 2 < PRECISE) {
+            t->stop = "precise";
+            break;
+        }
+        if (now_s() - start > budget)
+            break;
+    }
+    if (!t->timed) {
+        /* The core was taken away in nearly every ring: all pairs count then,
+         * the time waited is known and was taken off. */
+        for (size_t i = 0; i < t->pairs.n; i++)
+            t->pairs.v[i].disturbed = false;
+        t->timed = timing_ratio(t->pairs.v, t->pairs.n, &t->ratio);
+        t->stop = "disturbed";
+    }
+    if (t->alone_ns * ALONE_MARGIN < t->ratio.reference_ns) {
+        double f = t->alone_ns * ALONE_MARGIN / t->ratio.reference_ns;
+        t->ratio.ratio *= f;
+        t->ratio.low *= f;
+        t->ratio.high *= f;
+        t->ratio.reference_ns *= f;
+    }
+    check_floor(t);
+    return 0;
+}
