@@ -96,8 +96,12 @@ static const char *text(const struct val *v)
 {
     struct buf b = BUF_INIT(100000);
 
+    char *copy;
+
     ck_assert_int_eq(val_json(&b, v), 0);
-    return arena_strdup(&mem, buf_span(&b));
+    copy = arena_strdup(&mem, buf_span(&b));
+    buf_release(&b);
+    return copy;
 }
 
 #define ASK(json, expected)                                                    \
@@ -376,6 +380,41 @@ START_TEST(test_source_is_found)
 }
 END_TEST
 
+START_TEST(test_torch_works_inside)
+{
+    /* No /proc, no /sys, lazy imports from the environment, no threads. */
+    prepare(
+        HEAD
+        "import torch.nn.functional as F, tempfile\n"
+        "class Model(nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        import torch._dynamo, torch.distributions, torch.fft\n"
+        "        import torch.utils.checkpoint, numpy, random\n"
+        "        torch.set_num_threads(2)\n"
+        "        F.conv2d(torch.rand(2, 3, 64, 64), torch.rand(8, 3, 3, 3))\n"
+        "        nn.LSTM(8, 8)(torch.rand(5, 2, 8))\n"
+        "        nn.MultiheadAttention(8, 2)(*[torch.rand(4, 2, 8)] * 3)\n"
+        "        F.scaled_dot_product_attention(*[torch.rand(1, 2, 64, 16)] * "
+        "3)\n"
+        "        torch.linalg.svd(torch.rand(8, 8)); torch.fft.fft(x)\n"
+        "        nn.TransformerEncoderLayer(8, 2)(torch.rand(4, 2, 8))\n"
+        "        torch.rand(300, 300) @ torch.rand(300, 300)\n"
+        "        (torch.rand(9, 9).bfloat16() @ torch.rand(9, 9).bfloat16())\n"
+        "        nn.Embedding(9, 4)(torch.tensor([1, 2]))\n"
+        "        with torch.enable_grad():\n"
+        "            y = torch.rand(3, requires_grad=True)\n"
+        "            (y * y).sum().backward()\n"
+        "        f = torch.jit.script(nn.ReLU())\n"
+        "        with tempfile.TemporaryDirectory() as d:\n"
+        "            torch.save(f.state_dict(), d + '/x')\n"
+        "        t = threading.Thread(target=lambda: None)\n"
+        "        t.start(); t.join()\n"
+        "        return f(x) + 1\n");
+    ASK(RUN_2, DONE_4);
+    ck_assert_float_eq(((float *)(shared + 8192))[0], 1);
+}
+END_TEST
+
 START_TEST(test_patched_torch)
 {
     /* Only the candidate's own results change; the copy into the arena is
@@ -621,6 +660,23 @@ START_TEST(test_no_python)
 }
 END_TEST
 
+static bool have_python(void)
+{
+    char *cache, *path;
+    bool found;
+
+    if (getenv("KM_PYTHON"))
+        return true;
+    cache = io_cache_dir(NULL, &e);
+    if (!cache)
+        return false;
+    path = xasprintf("%s/python", cache);
+    found = access(path, X_OK) == 0;
+    free(path);
+    free(cache);
+    return found;
+}
+
 Suite *run_zygote_suite(void)
 {
     Suite *s = suite_create("run_zygote");
@@ -629,8 +685,8 @@ Suite *run_zygote_suite(void)
 
     suite_add_tcase(s, start);
     tcase_add_test(start, test_no_python);
-    if (!getenv("KM_PYTHON") || jail_probe(what, sizeof(what)) != JAIL_FULL) {
-        printf("run_zygote: 16 tests skipped (KM_PYTHON is not set, or no full "
+    if (!have_python() || jail_probe(what, sizeof(what)) != JAIL_FULL) {
+        printf("run_zygote: 17 tests skipped (no torch is set up, or no full "
                "sandbox)\n");
         return s;
     }
@@ -645,6 +701,7 @@ Suite *run_zygote_suite(void)
     tcase_add_test(t, test_wrong_outputs_are_not_copied);
     tcase_add_loop_test(t, test_bad_sources, 0, (int)ARRAY_LEN(bad));
     tcase_add_test(t, test_source_is_found);
+    tcase_add_test(t, test_torch_works_inside);
     tcase_add_test(t, test_patched_torch);
     tcase_add_loop_test(t, test_ends, 0, (int)ARRAY_LEN(ends));
     tcase_add_test(t, test_endless_loop);
