@@ -75,7 +75,8 @@ build_needs='gcc:cmd=gcc make:cmd=make pkg-config:cmd=pkg-config git:cmd=git
     libjansson-dev:pc=jansson libsqlite3-dev:pc=sqlite3
     libseccomp-dev:pc=libseccomp libxxhash-dev:pc=libxxhash
     libssl-dev:pc=libcrypto libc6-dev:file=/usr/include/stdio.h
-    ca-certificates:file=/etc/ssl/certs/ca-certificates.crt jq:cmd=jq'
+    ca-certificates:file=/etc/ssl/certs/ca-certificates.crt jq:cmd=jq
+    zstd:cmd=zstd'
 python_needs='python3:cmd=PYTHON python3-venv:py=ensurepip'
 test_needs='check:pc=check clang-format:cmd=clang-format cppcheck:cmd=cppcheck
     shellcheck:cmd=shellcheck mandoc:cmd=mandoc'

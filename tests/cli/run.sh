@@ -44,7 +44,7 @@ cache=${KM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kernelmill}
 if [ -z "${KM_PYTHON:-}" ] && [ -x "$cache/python" ]; then
     KM_PYTHON=$cache/python
 fi
-[ -z "${KM_PYTHON:-}" ] || export KM_PYTHON
+if [ -n "${KM_PYTHON:-}" ]; then export KM_PYTHON; else unset KM_PYTHON; fi
 export SRC=$src PATH="$bin:$PATH" FAILIO="$build/lib/failio.so"
 export KM_LIBEXEC="${KM_LIBEXEC:-$build/libexec}"
 export LC_ALL=C.UTF-8 TZ=UTC GIT_CONFIG_NOSYSTEM=1
