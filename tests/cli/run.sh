@@ -11,7 +11,8 @@
 #
 # A case finds: the built programs first in PATH, $SRC (this repository),
 # $FAILIO (tests/inject), KM_CACHE and TMPDIR (empty folders, TMPDIR must be
-# empty afterwards), KM_PYTHON (the runner's interpreter, where there is one).
+# empty afterwards), KM_PYTHON (the runner's interpreter, where there is one),
+# KM_READER (a Python with msgpack and zstandard, where there is one).
 #
 #   tests/cli/run.sh [PATTERN...]   only cases whose PROGRAM/CASE contains it
 #   BUILD=DIR    build folder (build/release)
@@ -43,6 +44,9 @@ fi
 cache=${KM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kernelmill}
 if [ -z "${KM_PYTHON:-}" ] && [ -x "$cache/python" ]; then
     KM_PYTHON=$cache/python
+fi
+if [ -x "$cache/python-reader" ]; then
+    export KM_READER="$cache/python-reader"
 fi
 if [ -n "${KM_PYTHON:-}" ]; then export KM_PYTHON; else unset KM_PYTHON; fi
 export SRC=$src PATH="$bin:$PATH" FAILIO="$build/lib/failio.so"
