@@ -3,9 +3,9 @@
 #include "base.h"
 
 #include <fcntl.h>
-#include <signal.h>
 
 #include "export/filter.h"
+#include "export/start.h"
 #include "io.h"
 #include "log.h"
 #include "map.h"
@@ -327,10 +327,14 @@ int main(int argc, char **argv)
     struct cat c = {.kinds = MAP_INIT};
     struct outfile file = {-1, NULL, NULL};
     struct err e = {0};
-    signal(SIGPIPE, SIG_IGN);
+    struct started started = program_start();
     int at = opt_parse(&spec, argc, argv);
     log_level = opt_quiet ? 0 : 1;
     set_filter(&c.filter);
+    if (started.stdout_closed && !opt_output)
+        die("stdout is closed");
+    if (started.stdin_closed && at == argc)
+        die("stdin is closed");
     if (!opt_count && !opt_verify)
         open_output(&c, &file, &e);
     int status = run(&c, argc - at, argv + at, &file, &e);

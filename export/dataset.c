@@ -28,25 +28,6 @@ static char *in_dir(const struct dataset *d, const char *name)
 
 /* ---- the folder ---- */
 
-/* Is there a manifest of ours, or the beginning of one? */
-static bool is_ours(const struct dataset *d)
-{
-    struct buf text = BUF_INIT(64u << 20);
-    struct arena a = ARENA_INIT;
-    struct val *v = NULL;
-    char *path = in_dir(d, "manifest.json");
-    char *part = in_dir(d, "manifest.json.part");
-    bool ours = access(part, F_OK) == 0;
-    if (!ours && io_read_file(&text, path, NULL) == 0 &&
-        val_parse_json(&a, buf_span(&text), VAL_JSON_STRICT, &v, NULL) == 0)
-        ours = span_is(val_gets(v, "format"), DATASET_FORMAT);
-    free(path);
-    free(part);
-    buf_release(&text);
-    arena_release(&a);
-    return ours;
-}
-
 /* Call FN for each name in the folder; its first non-zero result ends. */
 static int each_name(const struct dataset *d,
                      int (*fn)(const struct dataset *, const char *),
@@ -66,11 +47,44 @@ static int each_name(const struct dataset *d,
     return r;
 }
 
-static int any_name(const struct dataset *d, const char *name)
+/* A name that an export makes, finished or not? */
+static bool our_name(const char *name, bool *part)
 {
+    struct span s = span_str(name);
+    *part = span_ends(s, ".part");
+    if (*part)
+        s.n -= strlen(".part");
+    char *stem = xmemdup0(s);
+    bool ours = shard_name_ok(stem) || strcmp(stem, "manifest.json") == 0;
+    free(stem);
+    return ours;
+}
+
+static int is_foreign(const struct dataset *d, const char *name)
+{
+    bool part;
     (void)d;
-    (void)name;
-    return 1;
+    return !our_name(name, &part);
+}
+
+/* May the folder be written? It is empty, holds nothing but what a failed or
+ * killed export left, or has a manifest of ours. 0, 1 = no, -1 with E. */
+static int is_taken(const struct dataset *d, struct err *e)
+{
+    struct buf text = BUF_INIT(64u << 20);
+    struct arena a = ARENA_INIT;
+    struct val *v = NULL;
+    char *path = in_dir(d, "manifest.json");
+    int taken = each_name(d, is_foreign, e);
+    if (taken >= 0 && access(path, F_OK) == 0)
+        taken = io_read_file(&text, path, NULL) != 0 ||
+                val_parse_json(&a, buf_span(&text), VAL_JSON_STRICT, &v,
+                               NULL) != 0 ||
+                !span_is(val_gets(v, "format"), DATASET_FORMAT);
+    free(path);
+    buf_release(&text);
+    arena_release(&a);
+    return taken;
 }
 
 int dataset_open(struct dataset *d, const char *dir,
@@ -85,10 +99,10 @@ int dataset_open(struct dataset *d, const char *dir,
     }
     if (io_mkdirs(dir, e) != 0)
         return -1;
-    int full = each_name(d, any_name, e);
-    if (full < 0)
+    int taken = is_taken(d, e);
+    if (taken < 0)
         return -1;
-    if (full && !o->force && !is_ours(d)) {
+    if (taken && !o->force) {
         err_set(e, ERR_USAGE,
                 "folder '%s' is not empty and holds no data set of km-export",
                 dir);
@@ -234,21 +248,17 @@ static bool listed(const struct dataset *d, const char *name)
     return false;
 }
 
-/* Remove NAME when it is a shard, or the beginning of one, that this data
- * set does not have. */
+/* Remove NAME when it is a shard that this data set does not have, or the
+ * beginning of one. The manifest is not ready yet: its .part stays. */
 static int remove_stale(const struct dataset *d, const char *name)
 {
-    struct span s = span_str(name);
-    bool part = span_ends(s, ".part");
-    if (part)
-        s.n -= strlen(".part");
-    char *stem = xmemdup0(s);
-    if (shard_name_ok(stem) && (part || !listed(d, stem))) {
+    bool part;
+    if (our_name(name, &part) && strncmp(name, "manifest", 8) != 0 &&
+        (part || !listed(d, name))) {
         char *path = in_dir(d, name);
         unlink(path);
         free(path);
     }
-    free(stem);
     return 0;
 }
 

@@ -6,11 +6,11 @@
 #include "base.h"
 
 #include <fcntl.h>
-#include <signal.h>
 
 #include "export/dataset.h"
 #include "export/prompt.h"
 #include "export/records.h"
+#include "export/start.h"
 #include "log.h"
 #include "opt.h"
 #include "schema.h"
@@ -342,17 +342,21 @@ int main(int argc, char **argv)
     static struct export x;
     struct err e = {0};
     int fd = STDIN_FILENO;
-    signal(SIGPIPE, SIG_IGN);
+    struct started started = program_start();
     int at = opt_parse(&spec, argc, argv);
     log_level = opt_quiet ? 0 : 1 + opt_verbose;
     if (at < argc)
         die_usage("unexpected operand '%s'", argv[at]);
+    if (opt_verify && started.stdout_closed)
+        die("stdout is closed");
     if (opt_verify)
         return verify();
     if (!opt_out || !opt_tasks)
         die_usage("--tasks and --out are needed (or --verify)");
     if (opt_input && strcmp(opt_input, "-") != 0)
         fd = open(opt_input, O_RDONLY | O_CLOEXEC);
+    else if (started.stdin_closed)
+        die("stdin is closed");
     else if (isatty(fd))
         die_usage("stdin is a terminal: give a stream with -i FILE or a pipe");
     if (fd < 0)

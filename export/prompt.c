@@ -56,6 +56,8 @@ static int from_dir(const char *dir, const char *name, struct span *out,
     struct buf text = BUF_INIT(1u << 20);
     char *path = xasprintf("%s/%s.txt", dir, name);
     int status = io_read_file(&text, path, e);
+    if (status != 0 && access(path, F_OK) != 0)
+        e->code = ERR_UNAVAILABLE;
     free(path);
     if (status == 0 && utf8_valid(buf_span(&text)) != text.n)
         status = err_set(e, ERR_ENCODING, "template '%s' is not UTF-8", name);

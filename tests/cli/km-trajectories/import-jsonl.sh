@@ -36,6 +36,6 @@ km-trajectories import - --task $task --json -q <lines.jsonl |
 head -c 120 lines.jsonl.zst >cut.jsonl.zst
 km-trajectories import cut.jsonl.zst --task $task --json -q | show
 # A file of another kind is not read to its end.
-yes 'plain text' | head -n 1000 >log.txt
+for i in {1..1000}; do echo "line $i"; done >log.txt
 km-trajectories import log.txt --task $task --json -q | jq -r '.note // empty' |
-    tail -n 1
+    head -n 1

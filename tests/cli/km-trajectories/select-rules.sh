@@ -28,7 +28,8 @@ both loop2 loop1 'loop 2' 20 2.0
 revision dropped faster 'x' 21 '.state = "rejected" |
     .why = ["trajectories.noop"] | del(.code)'
 verdict unknown 2.0
-jq -nc '{kind: "repo", id: "0", state: "ok", why: [], repo: "r"}' >>stream
+jq -nc '{kind: "repo", id: "5c1632414362a698f3a4a42ecc5c6bdf",
+    state: "ok", why: [], repo: "r"}' >>stream
 
 steps() {
     jq -r 'select(.kind == "step") | [.mode, .child_program, .state, .why[],
