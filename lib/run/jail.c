@@ -176,38 +176,55 @@ static int get_maps(struct birth *b)
     return c == 'm' ? 0 : -EPERM;
 }
 
-/* Give up the ids and all capabilities. When root, the runner gets a user
- * namespace of its own, so that its limit of tasks counts only its own. */
-static int become_nobody(struct birth *b)
+/* Can ID look into the paths of the jail as they are? -1 on error. */
+static int paths_readable(const struct birth *b, uid_t id)
 {
-    uid_t id = INNER_ID;
+    bool readable = true;
 
-    b->step = "change of ids";
-    if (b->root && !b->user) {
-        if (unshare(CLONE_NEWUSER) == 0) {
-            if (get_maps(b) < 0)
-                return -EPERM;
-            b->user = true;
-        } else {
-            id = b->outer;
-        }
-        /* Without mounts of ours the paths must be readable as they are. */
-        if (!b->user && !(b->have & LAYER_MOUNT)) {
-            bool readable = true;
-            if (setegid(id) < 0 || seteuid(id) < 0)
-                return -errno;
-            for (int i = 0; i < JAIL_PATHS && b->c->read_paths[i]; i++)
-                readable = readable && faccessat(AT_FDCWD, b->c->read_paths[i],
-                                                 R_OK, AT_EACCESS) == 0;
-            if (seteuid(0) < 0 || setegid(0) < 0)
-                return -errno;
-            if (!readable)
-                id = 0;
-        }
-        if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
-            setresuid(id, id, id) < 0)
+    if (setegid(id) < 0 || seteuid(id) < 0)
+        return -1;
+    for (int i = 0; i < JAIL_PATHS && b->c->read_paths[i]; i++)
+        readable = readable && faccessat(AT_FDCWD, b->c->read_paths[i], R_OK,
+                                         AT_EACCESS) == 0;
+    return seteuid(0) < 0 || setegid(0) < 0 ? -1 : readable;
+}
+
+/* Root takes another id, in a user namespace of the runner's own, so that its
+ * limit of tasks counts only itself. Without mounts of ours root stays what it
+ * is, less its capabilities, where another id could not read the paths. */
+static int change_ids(struct birth *b)
+{
+    uid_t id = b->outer;
+
+    if (!(b->have & LAYER_MOUNT)) {
+        int readable = paths_readable(b, id);
+        if (readable <= 0)
+            return readable < 0 ? -EPERM : 0;
+        if (chown(b->dir, id, id) < 0)
             return -errno;
     }
+    if (unshare(CLONE_NEWUSER) == 0) {
+        if (get_maps(b) < 0)
+            return -EPERM;
+        b->user = true;
+        id = INNER_ID;
+    }
+    if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
+        setresuid(id, id, id) < 0)
+        return -errno;
+    return 0;
+}
+
+/* Give up ids and capabilities. */
+static int become_nobody(struct birth *b)
+{
+    int r = 0;
+
+    b->step = "change of ids";
+    if (b->root && !b->user)
+        r = change_ids(b);
+    if (r < 0)
+        return r;
     if (b->user)
         b->have |= LAYER_USER;
     drop_capabilities();
@@ -228,8 +245,6 @@ static int make_dir(struct birth *b)
 {
     snprintf(b->dir, sizeof(b->dir), "/tmp/km-jail-XXXXXX");
     if (!mkdtemp(b->dir))
-        return -errno;
-    if (b->root && chown(b->dir, b->outer, b->outer) < 0)
         return -errno;
     return chdir(b->dir) < 0 ? -errno : 0;
 }
