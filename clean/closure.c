@@ -104,22 +104,33 @@ static struct span read_rest(const struct pyread *x)
     return (struct span){x->dotted.p + n, x->dotted.n - n};
 }
 
-static bool env_name(struct span dotted)
+const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
+                        uint32_t *end)
 {
-    return span_is(dotted, "os.getenv") || span_is(dotted, "os.environ.get");
-}
+    static const char *const methods[] = {"",      "get",    "keys",
+                                          "items", "values", "copy"};
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t = crepo_target(c->r, f, i);
+    struct span rest = t->dotted;
+    unsigned parts = 1;
 
-const struct env_call *closure_env(const struct closure *c, struct cfile *f,
-                                   uint32_t at)
-{
-    for (size_t i = 0; i < f->scan.envs.n; i++) {
-        const struct env_call *x = &f->scan.envs.v[i];
-        struct target t;
-
-        if (x->at != at)
+    if (t->kind != TARGET_EXTERNAL || (x->flags & PYREAD_STORE))
+        return NULL;
+    for (size_t k = 0; k < x->dotted.n; k++)
+        parts += x->dotted.p[k] == '.';
+    if (span_is(t->dotted, "os.getenv")) {
+        *end = chain_end(f->m, x->at, parts);
+        return "({}).get";
+    }
+    if (!span_starts(rest, "os.environ") || (rest.n > 10 && rest.p[10] != '.'))
+        return NULL;
+    rest.p += MIN(rest.n, 11u);
+    rest.n -= MIN(rest.n, 11u);
+    for (size_t k = 0; k < ARRAY_LEN(methods); k++) {
+        if (!span_is(rest, methods[k]))
             continue;
-        t = crepo_resolve(c->r, f, at, x->dotted);
-        return t.kind == TARGET_EXTERNAL && env_name(t.dotted) ? x : NULL;
+        *end = chain_end(f->m, x->at, parts - (k > 0));
+        return "({})";
     }
     return NULL;
 }
@@ -241,13 +252,14 @@ struct entity *closure_entity(const struct closure *c, struct cfile *f,
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t = crepo_target(c->r, f, i);
     char tmp[640];
+    uint32_t end;
     size_t k;
 
     if (closure_is_cut(c, f, x->at))
         return NULL;
     if (t->kind == TARGET_SYM)
         return closure_symbol(c, t->file, t->name);
-    if (t->kind != TARGET_EXTERNAL)
+    if (t->kind != TARGET_EXTERNAL || closure_env(c, f, i, &end))
         return NULL;
     if (x->bound > 0) {
         const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
@@ -286,39 +298,84 @@ static int include(struct closure *c, struct cfile *f, int stmt, int from,
     return 0;
 }
 
-/* Unsafe names hide behind `try: import x` too, where X is a symbol. */
+/* Is the import S in a try statement that sets something else as well, so that
+ * the program can know that it failed? */
+static bool tells_failure(const struct cfile *f, const struct pysym *s)
+{
+    int k = scan_import_at(&f->scan, s->start);
+    const struct pystmt *st = &f->m->stmts.v[f->m->stmts.v[s->stmt].top];
+
+    if (k < 0 || !f->scan.imports.v[k].guarded)
+        return false;
+    for (int i = 0; i < st->n_defs; i++)
+        if (!sym_is_import(&f->m->syms.v[f->m->globals.v[st->first_def + i]]))
+            return true;
+    return false;
+}
+
+/* Is read X of what cannot be had used at once: as a base, a decorator, by a
+ * call or an attribute? None would not do in its place. */
+static bool used_at_once(const struct pymod *m, const struct pyread *x)
+{
+    if (x->flags & (PYREAD_DEFERRED | PYREAD_ANNOTATION))
+        return false;
+    if ((x->flags & (PYREAD_CALL | PYREAD_DECORATOR)) ||
+        x->dotted.n > x->name.n)
+        return true;
+    for (size_t i = 0; i < m->defs.n; i++)
+        if (m->defs.v[i].is_class && x->at >= m->defs.v[i].def_start &&
+            x->at < m->defs.v[i].body_start)
+            return true;
+    return false;
+}
+
+static bool is_none(const struct cfile *f, const struct pysym *s)
+{
+    return s->kind == PYSYM_ASSIGN &&
+           span_is(pymod_text(f->m, s->value_start, s->value_end), "None");
+}
+
+/* Symbol NAME of F, read by X of file G in UNIT, may be bound by imports that
+ * are unsafe, or denied with nothing in their place. */
 static int check_bindings(struct closure *c, struct cfile *f, struct span name,
-                          struct span rest, int unit, uint32_t at,
-                          struct fault *x)
+                          const struct cfile *g, const struct pyread *r,
+                          int unit, struct fault *x)
 {
     const struct pysym *b[CREPO_BINDINGS];
-    size_t n = crepo_bindings(f, name, b), denied = 0;
+    size_t n = crepo_bindings(f, name, b), denied = 0, nothing = 0;
+    struct span rest = f == g ? read_rest(r) : SPAN_LIT("");
     struct target t = {0};
+    uint32_t at = r->at;
+    bool told = true;
 
     for (size_t i = 0; i < n; i++) {
         const char *full;
 
-        if (!sym_is_import(b[i]))
+        if (!sym_is_import(b[i])) {
+            nothing += is_none(f, b[i]);
             continue;
+        }
         t = crepo_import(c->r, f, b[i]);
+        told &= tells_failure(f, b[i]);
         if (t.kind == TARGET_EXTERNAL) {
             full = arena_printf(c->arena, "%.*s%s%.*s", (int)t.dotted.n,
                                 t.dotted.p, rest.n ? "." : "", (int)rest.n,
                                 rest.p);
             if (py_unsafe_find(span_str(full)))
-                return fail(x, ERR_UNSAFE, unit, at, f, span_str(full), "");
+                return fail(x, ERR_UNSAFE, unit, at, g, span_str(full), "");
             denied += !policy_allows(c->r->policy, t.dotted);
         } else if (t.kind == TARGET_NONE) {
             denied++;
         }
     }
-    if (n > 0 && denied == n) {
-        if (t.kind == TARGET_EXTERNAL)
-            return fail(x, ERR_IMPORT_DENIED, unit, at, f, t.dotted, "");
-        return fail(x, ERR_UNRESOLVED, unit, at, f, name,
-                    "imported but not in the repository");
-    }
-    return 0;
+    if (denied == 0 || denied + nothing < n)
+        return 0;
+    if ((denied < n || told) && !used_at_once(g->m, r))
+        return 0;
+    if (t.kind == TARGET_EXTERNAL)
+        return fail(x, ERR_IMPORT_DENIED, unit, at, g, t.dotted, "");
+    return fail(x, ERR_UNRESOLVED, unit, at, g, name,
+                "imported but not in the repository");
 }
 
 static int require(struct closure *c, struct cfile *f, struct span name,
@@ -397,6 +454,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     struct cfile *f = c->units.v[unit].f;
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t;
+    uint32_t end;
     char tmp[160];
 
     if (closure_is_cut(c, f, x->at))
@@ -417,7 +475,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
         map_put(&c->builtins, x->name, c);
         return 0;
     case TARGET_EXTERNAL:
-        if (closure_env(c, f, x->at))
+        if (closure_env(c, f, i, &end))
             return 0;
         return external(c, f, x, t, unit, bad);
     case TARGET_SYM:
@@ -426,9 +484,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
             c->future = true;
             return 0;
         }
-        if (check_bindings(c, t->file, t->name,
-                           t->file == f ? read_rest(x) : SPAN_LIT(""), unit,
-                           x->at, bad))
+        if (check_bindings(c, t->file, t->name, f, x, unit, bad))
             return -1;
         return require(c, t->file, t->name, unit, x->at, bad);
     case TARGET_MODULE:
@@ -519,8 +575,7 @@ static int nested_imports(struct closure *c, int unit, bool last,
             if (y->kind == PYSYM_STAR)
                 return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->module,
                             "star import under a condition");
-            if (y->scope != 0 && y->earlier < 0 &&
-                pymod_lookup(f->m, y->scope, y->name) == y)
+            if (sym_is_single(f->m, y))
                 continue; /* its reads are resolved each */
             if (y->scope != 0 && t.kind == TARGET_EXTERNAL &&
                 py_unsafe_find(t.dotted))

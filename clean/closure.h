@@ -92,9 +92,9 @@ struct entity *closure_entity(const struct closure *c, struct cfile *f,
                               size_t i);
 struct entity *closure_symbol(const struct closure *c, const struct cfile *f,
                               struct span name);
-/* The env call that covers the read at AT, when an empty environment answers
- * it. */
-const struct env_call *closure_env(const struct closure *c, struct cfile *f,
-                                   uint32_t at);
+/* Read I of F looks into the environment of the process, and an empty one can
+ * answer it: what to write in its place, up to *END. Else NULL. */
+const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
+                        uint32_t *end);
 
 #endif

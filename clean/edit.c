@@ -42,13 +42,36 @@ static uint32_t free_line_end(struct span text, uint32_t end)
     return 0;
 }
 
+/* Does the line that ends at NL, or the first before it that holds more than a
+ * comment, hold nothing, or open a block? */
+static bool gap_before(struct span text, uint32_t nl)
+{
+    for (;;) {
+        uint32_t ls = line_start(text, nl), i = ls;
+
+        while (i < nl && (text.p[i] == ' ' || text.p[i] == '\t'))
+            i++;
+        if (i == nl || text.p[nl - 1] == ':')
+            return true;
+        if (text.p[i] != '#' || ls == 0)
+            return false;
+        nl = ls - 1;
+    }
+}
+
 /* Whole lines go with the newline before them: a unit's first line is never
- * removed but for its decorators, and those end before its last one. */
+ * removed but for its decorators, and those end before its last one. An empty
+ * line behind goes too where there would be two of them. */
 static void remove_lines(struct edits *e, struct span text, uint32_t start,
                          uint32_t end)
 {
-    uint32_t ls = line_start(text, start);
+    uint32_t ls = line_start(text, start), next = end + 1;
 
+    while (next < text.n && (text.p[next] == ' ' || text.p[next] == '\t'))
+        next++;
+    if (ls > 0 && next < text.n && text.p[next] == '\n' &&
+        gap_before(text, ls - 1))
+        end = next;
     edit_add(e, ls > 0 ? ls - 1 : 0, end, (struct span){NULL, 0});
 }
 

@@ -56,7 +56,7 @@ static void collect(struct namer *n)
                                              ? closure_symbol(c, t.file, t.name)
                                              : NULL;
 
-                if (!e || y->scope == 0)
+                if (!e || y->scope == 0 || sym_is_single(f->m, y))
                     continue;
                 x.ent = (int)(e - c->ents.v);
                 array_push(&n->forbidden, x);

@@ -59,7 +59,8 @@ static bool only_talks(struct crepo *r, struct cfile *f, const struct cut *c)
     case TARGET_BUILTIN:
         return span_is(t->dotted, "print");
     case TARGET_EXTERNAL:
-        return span_starts(t->dotted, "logging.");
+        return span_starts(t->dotted, "logging.") ||
+               (is_log_method(last) && is_logger(before));
     case TARGET_SYM:
     case TARGET_LOCAL:
         return before.n > 0 && is_log_method(last) && is_logger(before);

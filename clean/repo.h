@@ -92,6 +92,9 @@ struct target crepo_resolve(struct crepo *r, struct cfile *f, uint32_t at,
 /* Target of one import binding, LOCAL when it is none. */
 struct target crepo_import(struct crepo *r, struct cfile *f,
                            const struct pysym *s);
+/* Is S the only binding of a local name? An import of the repository's own then
+ * needs no statement: its reads are replaced. */
+bool sym_is_single(const struct pymod *m, const struct pysym *s);
 /* Is the import S from a file of the repository, there or missing? */
 bool crepo_is_own(struct crepo *r, const struct cfile *f,
                   const struct pysym *s);
@@ -114,6 +117,9 @@ bool sym_is_remote(const struct pymod *m, const struct pysym *s);
 /* Is S an import of whatever form? */
 bool sym_is_import(const struct pysym *s);
 
+/* End of the first N parts of the chain of attributes that starts at AT: white
+ * space, line joins and comments may stand between the parts. */
+uint32_t chain_end(const struct pymod *m, uint32_t at, unsigned n);
 /* First read at or behind AT. */
 size_t reads_from(const struct pymod *m, uint32_t at);
 

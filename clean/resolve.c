@@ -87,6 +87,12 @@ bool sym_is_remote(const struct pymod *m, const struct pysym *s)
            s->start != m->stmts.v[s->stmt].start;
 }
 
+bool sym_is_single(const struct pymod *m, const struct pysym *s)
+{
+    return s->scope != 0 && s->earlier < 0 &&
+           pymod_lookup(m, s->scope, s->name) == s;
+}
+
 size_t reads_from(const struct pymod *m, uint32_t at)
 {
     size_t lo = 0, hi = m->reads.n;
@@ -186,7 +192,7 @@ static const struct pysym *followed(struct crepo *r, struct cfile *f,
         if (works(r, &t))
             return b[i];
     }
-    return b[0];
+    return NULL;
 }
 
 /* ---- modules ---- */
@@ -406,9 +412,7 @@ static struct target name_target(struct crepo *r, struct cfile *f,
 
 /* ---- chains ---- */
 
-/* End of the first N parts of the chain of attributes that starts at AT: white
- * space, line joins and comments may stand between the parts. */
-static uint32_t chain_end(const struct pymod *m, uint32_t at, unsigned n)
+uint32_t chain_end(const struct pymod *m, uint32_t at, unsigned n)
 {
     const char *p = m->text.p;
     size_t i = at, end = at;

@@ -216,21 +216,6 @@ static void call(struct walk *w, TSNode n)
         if (l.attr.n > 0 && l.dotted.n > 0)
             array_push(&w->s->literals, l);
     }
-    if (count >= 1 && count <= 2 &&
-        (span_ends(name, "getenv") || span_ends(name, "environ.get"))) {
-        TSNode last = ts_node_named_child(args, count - 1);
-        struct env_call c = {
-            .start = ts_node_start_byte(n),
-            .end = ts_node_end_byte(n),
-            .at = ts_node_start_byte(f),
-            .dotted = name,
-            .dflt = count == 2 ? ts_node_start_byte(last) : 0,
-        };
-
-        if (!pynode_is(last, "keyword_argument") &&
-            pynode_is(ts_node_named_child(args, 0), "string"))
-            array_push(&w->s->envs, c);
-    }
 }
 
 static void identifier(struct walk *w, TSNode n, const struct level *up,
@@ -380,7 +365,6 @@ void scan_release(struct scan *s)
     array_release(&s->findings);
     array_release(&s->imports);
     array_release(&s->literals);
-    array_release(&s->envs);
     array_release(&s->binders);
     array_release(&s->tries);
 }

@@ -53,14 +53,6 @@ struct literal_attr {
     struct span dotted, attr;
 };
 
-/* os.getenv(K), os.environ.get(K, D): an empty environment's answer. */
-struct env_call {
-    uint32_t start, end;
-    uint32_t at;
-    struct span dotted;
-    uint32_t dflt; /* offset of the second argument, 0 = none */
-};
-
 /* An identifier that binds a module-level name. */
 struct binder {
     uint32_t at;
@@ -73,7 +65,6 @@ struct scan {
     ARRAY(struct finding) findings;
     ARRAY(struct nimport) imports;
     ARRAY(struct literal_attr) literals;
-    ARRAY(struct env_call) envs;
     ARRAY(struct binder) binders;
     ARRAY(uint32_t) tries; /* starts of module-level try statements */
 };

@@ -47,6 +47,38 @@ static int by_text(const void *a, const void *b)
                   ((const struct line *)b)->text);
 }
 
+/* Length of "from MODULE import " at the start of T, 0 for another form. */
+static size_t from_length(const char *t)
+{
+    const char *p = t[0] == 'f' ? strstr(t, " import ") : NULL;
+
+    return p ? (size_t)(p - t) + 8 : 0;
+}
+
+/* Sorted lines: plain imports first, then one line for each module. */
+static int print_imports(struct buf *out, const struct line *v, size_t n)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!from_length(v[i].text) &&
+            (i == 0 || strcmp(v[i].text, v[i - 1].text) != 0))
+            rc |= buf_printf(out, "%s\n", v[i].text);
+    for (size_t i = 0, k; i < n; i = k) {
+        size_t len = from_length(v[i].text);
+
+        k = i + 1;
+        if (len == 0)
+            continue;
+        rc |= buf_adds(out, v[i].text);
+        for (; k < n && strncmp(v[k].text, v[i].text, len) == 0; k++)
+            if (strcmp(v[k].text, v[k - 1].text) != 0)
+                rc |= buf_printf(out, ", %s", v[k].text + len);
+        rc |= buf_addc(out, '\n');
+    }
+    return rc;
+}
+
 static int write_imports(struct writer *w)
 {
     struct closure *c = w->c;
@@ -82,19 +114,9 @@ static int write_imports(struct writer *w)
         }
         note_package(w, e->module);
     }
-    /* "from" sorts before "import": plain imports go first. */
     if (lines.n > 1)
         qsort(lines.v, lines.n, sizeof(*lines.v), by_text);
-    for (int from = 0; from < 2; from++) {
-        for (size_t i = 0; i < lines.n; i++) {
-            const char *t = lines.v[i].text;
-
-            if ((t[0] == 'f') != (from == 1) ||
-                (i > 0 && strcmp(t, lines.v[i - 1].text) == 0))
-                continue;
-            rc |= buf_printf(w->out, "%s\n", t);
-        }
-    }
+    rc = print_imports(w->out, lines.v, lines.n);
     array_release(&lines);
     return rc;
 }
@@ -108,40 +130,53 @@ static void add_part(struct buf *b, const char *text)
     (void)buf_adds(b, text);
 }
 
+/* Can the import S stay as it is, up to its module's name? */
+static bool stays(struct writer *w, struct cfile *f, const struct pysym *y,
+                  const struct target *t)
+{
+    size_t len;
+
+    return t->kind == TARGET_EXTERNAL && !crepo_is_own(w->c->r, f, y) &&
+           (policy_allows(w->c->r->policy, t->dotted) ||
+            policy_renamed(t->dotted, &len));
+}
+
+/* Name of the output for what the nested import Y binds. */
+static const char *bound_name(struct writer *w, struct cfile *f,
+                              const struct pysym *y)
+{
+    struct entity *e = y->scope == 0 ? closure_symbol(w->c, f, y->name) : NULL;
+
+    return e ? e->out : arena_strdup(w->c->arena, y->name);
+}
+
 /* One name of a nested import, appended to B as a statement. *RAISE is set to
  * the module that is not there, when a handler waits for that. */
 static void import_part(struct writer *w, struct cfile *f,
                         const struct nimport *im, const struct pysym *y,
                         struct buf *b, struct span *raise)
 {
-    struct closure *c = w->c;
-    struct target t = crepo_import(c->r, f, y);
-    struct entity *e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
-    const char *local = e ? e->out : arena_strdup(c->arena, y->name);
-    bool single = y->scope != 0 && y->earlier < 0 &&
-                  pymod_lookup(f->m, y->scope, y->name) == y;
-    size_t len;
+    struct arena *a = w->c->arena;
+    struct target t = crepo_import(w->c->r, f, y);
+    const char *local = bound_name(w, f, y);
 
     if (t.kind == TARGET_SYM) {
-        const struct entity *s = closure_symbol(c, t.file, t.name);
+        const struct entity *s = closure_symbol(w->c, t.file, t.name);
 
-        if (!single && s && s->required)
-            add_part(b, arena_printf(c->arena, "%s = %s", local, s->out));
-    } else if (t.kind == TARGET_EXTERNAL && !crepo_is_own(c->r, f, y) &&
-               (policy_allows(c->r->policy, t.dotted) ||
-                policy_renamed(t.dotted, &len))) {
+        if (!sym_is_single(f->m, y) && s && s->required)
+            add_part(b, arena_printf(a, "%s = %s", local, s->out));
+    } else if (stays(w, f, y, &t)) {
         struct span module = installed(w, y->module);
-        struct span member = y->member.n ? y->member : top_of(y->module);
-        bool same = span_is(member, local);
+        bool same = span_is(y->member, local);
 
         note_package(w, y->module);
         if (y->kind == PYSYM_FROM)
-            add_part(b, arena_printf(c->arena, "from %.*s import %.*s%s%s",
-                                     (int)module.n, module.p, (int)member.n,
-                                     member.p, same ? "" : " as ",
-                                     same ? "" : local));
+            add_part(b,
+                     arena_printf(a, "from %.*s import %.*s%s%s", (int)module.n,
+                                  module.p, (int)y->member.n, y->member.p,
+                                  same ? "" : " as ", same ? "" : local));
         else
-            add_part(b, arena_printf(c->arena, "import %.*s%s%s", (int)module.n,
+            add_part(b, arena_printf(a, "import %.*s%s%s", (int)module.n,
                                      module.p, y->aliased ? " as " : "",
                                      y->aliased ? local : ""));
     } else if (im->guarded && t.kind != TARGET_MODULE) {
@@ -149,9 +184,34 @@ static void import_part(struct writer *w, struct cfile *f,
     }
 }
 
+/* What fails to be imported is None, should somebody look: a name that nobody
+ * binds is an error in other people's eyes. All names of the statement, since
+ * the first failure ends its block. */
+static void name_missing(struct writer *w, struct cfile *f,
+                         const struct pystmt *s, struct buf *b)
+{
+    for (size_t i = 0; i < f->scan.imports.n; i++) {
+        const struct nimport *im = &f->scan.imports.v[i];
+
+        if (im->start < s->start || im->start >= s->end || !im->guarded)
+            continue;
+        for (size_t k = 0; k < im->syms.n; k++) {
+            const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
+            struct target t = crepo_import(w->c->r, f, y);
+
+            if (y->scope == 0 && !stays(w, f, y, &t) && t.kind != TARGET_SYM &&
+                t.kind != TARGET_MODULE)
+                add_part(b, arena_printf(w->c->arena, "%s = None",
+                                         bound_name(w, f, y)));
+        }
+    }
+}
+
 static void edit_imports(struct writer *w, struct cfile *f,
                          const struct pystmt *s)
 {
+    bool named = false;
+
     for (size_t i = 0; i < f->scan.imports.n; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
         struct buf b = BUF_INIT(64u << 10);
@@ -161,11 +221,13 @@ static void edit_imports(struct writer *w, struct cfile *f,
             continue;
         for (size_t k = 0; k < im->syms.n; k++)
             import_part(w, f, im, &f->m->syms.v[im->syms.v[k]], &b, &raise);
-        if (raise.n > 0) {
-            buf_clear(&b);
-            (void)buf_printf(&b, "raise ImportError('%.*s')", (int)raise.n,
-                             raise.p);
+        if (raise.n > 0 && !named) {
+            name_missing(w, f, s, &b);
+            named = true;
         }
+        if (raise.n > 0)
+            add_part(&b, arena_printf(w->c->arena, "raise ImportError('%.*s')",
+                                      (int)raise.n, raise.p));
         if (b.n == 0)
             (void)buf_adds(&b, "pass");
         edit_add(&w->edits, im->start, im->end,
@@ -293,16 +355,13 @@ static void edit_names(struct writer *w, struct cfile *f,
 
 static void edit_env(struct writer *w, struct cfile *f, const struct pystmt *s)
 {
-    for (size_t i = 0; i < f->scan.envs.n; i++) {
-        const struct env_call *x = &f->scan.envs.v[i];
+    for (size_t i = reads_from(f->m, s->start);
+         i < f->m->reads.n && f->m->reads.v[i].at < s->end; i++) {
+        uint32_t end;
+        const char *text = closure_env(w->c, f, i, &end);
 
-        if (x->start < s->start || x->start >= s->end ||
-            !closure_env(w->c, f, x->at))
-            continue;
-        if (x->dflt)
-            edit_add(&w->edits, x->start, x->dflt, SPAN_LIT("("));
-        else
-            edit_add(&w->edits, x->start, x->end, SPAN_LIT("None"));
+        if (text)
+            edit_add(&w->edits, f->m->reads.v[i].at, end, span_str(text));
     }
 }
 
