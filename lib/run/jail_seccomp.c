@@ -17,6 +17,7 @@
 #include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -70,8 +71,8 @@ static const char *const denied[] = {
     "clock_settime", "clock_adjtime", "clock_adjtime64", "clock_settime64",
     "adjtimex", "stime", "iopl", "ioperm", "modify_ldt", "vm86", "vm86old",
     "lookup_dcookie", "nfsservctl", "vhangup", "sethostname", "setdomainname",
-    "uselib", "ustat", "sysfs", "_sysctl", "personality", "fanotify_init",
-    "fanotify_mark", "vmsplice", NULL};
+    "uselib", "ustat", "sysfs", "_sysctl", "personality", "sync", "syncfs",
+    "fanotify_init", "fanotify_mark", "vmsplice", NULL};
 
 /* Runners: no processes. clone is looked at by its flags. */
 static const char *const no_processes[] = {"fork", "vfork", NULL};
@@ -118,6 +119,14 @@ static int add_rules(scmp_filter_ctx f, int profile)
     static const unsigned long spaces[] = {
         CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS,     CLONE_NEWNET,
         CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP, CLONE_PARENT};
+    static const struct {
+        const char *name;
+        unsigned arg;
+    } senders[] = {{"kill", 1},
+                   {"tkill", 1},
+                   {"tgkill", 2},
+                   {"rt_sigqueueinfo", 1},
+                   {"rt_tgsigqueueinfo", 2}};
     uint64_t low = 0xffffffff;
     int r = deny_list(f, denied);
 
@@ -142,6 +151,12 @@ static int add_rules(scmp_filter_ctx f, int profile)
         r = deny_list(f, no_processes);
     if (r == 0)
         r = deny_if(f, "clone", 0, CLONE_THREAD, 0);
+    /* Two ways to keep a stop from ever being complete: to continue oneself
+     * in the middle of it, and to wait for a thread as vfork does. */
+    if (r == 0)
+        r = deny_if(f, "clone", 0, CLONE_VFORK, CLONE_VFORK);
+    for (size_t i = 0; i < ARRAY_LEN(senders) && r == 0; i++)
+        r = deny_if(f, senders[i].name, senders[i].arg, low, SIGCONT);
     if (r == 0 && profile == JAIL_RUNNER)
         r = deny_list(f, no_exec);
     return r;

@@ -99,8 +99,13 @@ static int command(struct runner *r, char what, struct err *e)
             return 0;
         if (answer == 'X' || answer == 0)
             return err_set(e, ERR_CRASH, "the runner is gone");
-        if (answer < 0)
+        if (answer < 0) {
+            /* It waits for something that does not come: with it the whole
+             * namespace ends, and runner_kill need not wait again. */
+            if (r->init > 0)
+                kill(r->init, SIGKILL);
             return err_set(e, ERR_TIMEOUT, "the sandbox does not answer");
+        }
     }
 }
 

@@ -311,22 +311,29 @@ class Evaluator:
         model, args, outs = self.model, self.args, self.outs
         if not 0 <= first < last <= len(args):
             raise Fault("protocol", ValueError("no such slots"))
-        copy, shapes = copy_, [o.shape for o in outs[first]]
         links = self.links(m.get("chain"), first, last)
-        flat = []
+        shapes = [o.shape for o in outs[first]]
+        shape = shapes[0] if len(shapes) == 1 else None
+        copy, tensor, y, flat = copy_, Tensor, None, []
         with no_grad():
             for i in range(first, last):
-                flat = model(*args[i])
-                flat = [flat] if type(flat) is Tensor else flatten(flat, [])
+                y = model(*args[i])
                 # Never let copy_ broadcast what has another shape: the rest
                 # keeps the poison and the reply tells the shapes.
-                if [t.shape for t in flat] != shapes:
-                    break
-                for o, t in zip(outs[i], flat):
-                    copy(o, t)
+                if type(y) is tensor and shape is not None:
+                    if y.shape != shape:
+                        break
+                    copy(outs[i][0], y)
+                else:
+                    flat = flatten(y, [])
+                    if [t.shape for t in flat] != shapes:
+                        break
+                    for o, t in zip(outs[i], flat):
+                        copy(o, t)
                 if links is not None and i + 1 < last:
                     to, frm = links[i - first]
                     copy(to, frm)
+        flat = [y] if type(y) is tensor else flatten(y, [])
         return {"nonce": m["nonce"], "outs": describe(flat)}
 
     def links(self, chain, first: int, last: int):
@@ -379,7 +386,7 @@ def read_paths() -> list:
     found = []
     for p in (sys.prefix, sys.base_prefix, sys.exec_prefix,
               os.path.dirname(os.path.realpath(sys.executable))):
-        if not any(p == q or p.startswith(q + "/") for q in found + ["/usr"]):
+        if p != "/" and not any(p == q or p.startswith(q + "/") for q in found + ["/usr"]):
             found.append(p)
     return found
 

@@ -184,6 +184,16 @@ static int try_processes(void *arg UNUSED)
         return 2;
     if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) != -1 || errno != EPERM)
         return 3;
+    if (syscall(SYS_clone,
+                CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_VFORK, 0, 0, 0,
+                0) != -1 ||
+        errno != EPERM)
+        return 8;
+    /* nobody wakes itself while it is frozen */
+    if (kill(getpid(), SIGCONT) != -1 || errno != EPERM ||
+        raise(SIGCONT) == 0 ||
+        sigqueue(getpid(), SIGCONT, (union sigval){0}) == 0)
+        return 9;
     if (fork() != -1 || errno != EPERM)
         return 4;
     if (execv("/bin/true", argv) != -1 || errno != EPERM)
