@@ -19,6 +19,10 @@ struct region {
 
 struct device_ops {
     const char *name;
+    /* How rings are timed: by the CPU time that the kernel charges to the
+     * runner's process while it is thawed (all work is there, and neither other
+     * load nor the judge's own wake-up counts), or by the judge's clock. */
+    bool cpu_clock;
     /* Choose and take the device; the calling process is the judge. */
     int (*open)(void **dev, struct err *e);
     void (*close)(void *dev);
@@ -27,6 +31,9 @@ struct device_ops {
     void (*describe)(void *dev, struct arena *a, struct val *map);
     /* Core for runners, -1 = any. */
     int (*runner_core)(void *dev);
+    /* Put the runner's core into the same cold state before every ring, so that
+     * neither side starts from what the other left in its caches. */
+    void (*chill)(void *dev);
     /* Bytes a second that one runner can move at best, caches included; a
      * forward cannot be faster than its necessary bytes over this. */
     double (*peak_bandwidth)(void *dev);

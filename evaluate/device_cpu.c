@@ -16,6 +16,8 @@
 struct cpu {
     int runner_core, judge_core, cores;
     double bandwidth;
+    size_t cold_size; /* twice the private caches of a core */
+    volatile char *cold;
     char model[80];
 };
 
@@ -59,10 +61,37 @@ static void read_model(char *out, size_t cap)
         fclose(f);
 }
 
+static void cpu_close(void *dev)
+{
+    struct cpu *c = dev;
+    free((void *)c->cold);
+    free(c);
+}
+
+static void move_to(int core)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(core, &set);
+    (void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void cpu_chill(void *dev)
+{
+    struct cpu *c = dev;
+    if (c->judge_core != c->runner_core)
+        move_to(c->runner_core);
+    for (size_t i = 0; i < c->cold_size; i += 64)
+        c->cold[i]++;
+    if (c->judge_core != c->runner_core)
+        move_to(c->judge_core);
+}
+
 static int cpu_open(void **dev, struct err *e)
 {
     struct cpu *c = xcalloc(1, sizeof(*c));
     cpu_set_t set, mine;
+    long l2;
     if (sched_getaffinity(0, sizeof(set), &set)) {
         free(c);
         return err_sys(e, "cannot read the set of cores");
@@ -76,21 +105,19 @@ static int cpu_open(void **dev, struct err *e)
             c->runner_core = i; /* the last: interrupts favour the first */
         }
     c->bandwidth = measure_bandwidth();
+    l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    c->cold_size = 2 * (l2 > 0 ? (size_t)l2 : (size_t)1 << 20);
+    c->cold = xcalloc(1, c->cold_size);
     CPU_ZERO(&mine);
     CPU_SET(c->judge_core, &mine);
     if (sched_setaffinity(0, sizeof(mine), &mine)) {
         err_sys(e, "cannot pin to core %d", c->judge_core);
-        free(c);
+        cpu_close(c);
         return -1;
     }
     read_model(c->model, sizeof(c->model));
     *dev = c;
     return 0;
-}
-
-static void cpu_close(void *dev)
-{
-    free(dev);
 }
 
 static const char *cpu_class(void *dev UNUSED)
@@ -166,11 +193,13 @@ static const void *cpu_view(void *dev UNUSED, const struct region *r, size_t at,
 
 const struct device_ops device_cpu = {
     .name = "cpu",
+    .cpu_clock = true,
     .open = cpu_open,
     .close = cpu_close,
     .class_name = cpu_class,
     .describe = cpu_describe,
     .runner_core = cpu_core,
+    .chill = cpu_chill,
     .peak_bandwidth = cpu_bandwidth,
     .region_new = cpu_region_new,
     .region_free = cpu_region_free,

@@ -3,8 +3,8 @@
 
 #include "evaluate/memory.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <time.h>
 
 static ssize_t slurp(const char *path, char *out, size_t cap)
 {
@@ -52,48 +52,32 @@ bool memory_reset_peak(pid_t pid)
     return ok;
 }
 
-static bool schedstat(const char *path, double *run, double *delay)
+bool usage_read(pid_t pid, struct proc_usage *u)
 {
-    char text[128];
-    unsigned long long a, b;
+    char path[96], text[128];
+    unsigned long long run, delay, switches;
+    struct timespec t;
+    clockid_t clock;
+    *u = (struct proc_usage){0};
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid,
+             (int)pid);
     if (slurp(path, text, sizeof(text)) <= 0 ||
-        sscanf(text, "%llu %llu", &a, &b) != 2)
+        sscanf(text, "%llu %llu %llu", &run, &delay, &switches) != 3 ||
+        clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
         return false;
-    *run = (double)a * 1e-9;
-    *delay = (double)b * 1e-9;
+    u->main_s = (double)run * 1e-9;
+    u->delay_s = (double)delay * 1e-9;
+    u->switches = (int64_t)switches;
+    u->process_s = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
     return true;
 }
 
-bool usage_read(pid_t pid, bool all_threads, struct proc_usage *u)
+int usage_threads(pid_t pid)
 {
-    char path[96];
-    struct dirent *d;
-    DIR *dir;
-    *u = (struct proc_usage){.threads = 1};
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid,
-             (int)pid);
-    if (!schedstat(path, &u->cpu_s, &u->delay_s))
-        return false;
-    if (!all_threads)
-        return true;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    dir = opendir(path);
-    if (!dir)
-        return false;
-    u->threads = 0;
-    while ((d = readdir(dir))) {
-        double run, delay;
-        long tid = strtol(d->d_name, NULL, 10);
-        if (tid <= 0)
-            continue;
-        u->threads++;
-        if (tid == pid)
-            continue;
-        snprintf(path, sizeof(path), "/proc/%d/task/%ld/schedstat", (int)pid,
-                 tid);
-        if (schedstat(path, &run, &delay))
-            u->others_s += run;
-    }
-    closedir(dir);
-    return true;
+    char path[64], text[4096], *p;
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (slurp(path, text, sizeof(text)) <= 0)
+        return 0;
+    p = strstr(text, "\nThreads:");
+    return p ? (int)strtol(p + 9, NULL, 10) : 0;
 }

@@ -17,11 +17,15 @@ bool memory_read(pid_t pid, struct proc_memory *m);
 bool memory_reset_peak(pid_t pid);
 
 struct proc_usage {
-    double cpu_s, delay_s; /* main thread: on a core, waiting for one */
-    double others_s;       /* all other threads that are alive */
-    int threads;
+    double process_s; /* CPU time of all its threads, ended ones included */
+    double main_s;    /* of the main thread */
+    double delay_s;   /* the main thread was ready and had no core */
+    int64_t switches; /* how often the main thread got a core */
 };
 
-bool usage_read(pid_t pid, bool all_threads, struct proc_usage *u);
+/* By the kernel's account, in nanoseconds; false when the process is gone. */
+bool usage_read(pid_t pid, struct proc_usage *u);
+/* Threads alive; 0 when the process is gone. */
+int usage_threads(pid_t pid);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#define RING_S      1e-3         /* wanted length of a ring */
+#define RING_S      2e-3         /* wanted length of a ring */
 #define RING_BYTES  (256u << 20) /* of a data region, if two slots fit */
 #define FRAME_ITEMS 4000         /* offsets in one bind */
 #define FIRST_S     60.0         /* deadline of a first forward */
@@ -262,7 +262,7 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
                          "the reference's forward fails", d, e);
         if (rc)
             goto out;
-        best = fmin(best, (t.elapsed_s - t.delay_s - d->s.overhead_s) / 2);
+        best = fmin(best, forward_s(side_turn_s(d, &t), side_overhead_s(d), 2));
         if (t.elapsed_s > 0.5)
             break;
     }

@@ -45,8 +45,7 @@ static int wait_reply(struct session *s, struct arena *a, double start,
         if (e->code != ERR_TIMEOUT)
             return -1;
         now = now_s();
-        waited =
-            usage_read(s->r.pid, false, &u) ? u.delay_s - before->delay_s : 0;
+        waited = usage_read(s->r.pid, &u) ? u.delay_s - before->delay_s : 0;
         if (now - start - waited > limit_s)
             return err_set(e, ERR_TIMEOUT, "no answer within %.0f s",
                            ceil(limit_s));
@@ -68,7 +67,7 @@ int session_call(struct session *s, struct arena *a, const struct val *msg,
         t = &none;
     if (!s->open)
         return err_set(e, ERR_CRASH, "%s", s->end);
-    usage_read(s->r.pid, true, &before);
+    usage_read(s->r.pid, &before);
     if (frame_send(s->r.sock, msg, fds, n_fds, now_s() + 5, e))
         return session_end(s, e->code, e);
     start = now_s();
@@ -84,27 +83,40 @@ int session_call(struct session *s, struct arena *a, const struct val *msg,
     if (t->on_reply)
         t->on_reply(t->payload);
     /* Now: being stopped costs it another wait for the core. */
-    if (!usage_read(s->r.pid, false, &at_reply))
+    if (!usage_read(s->r.pid, &at_reply))
         at_reply = before;
     if (runner_freeze(&s->r, e))
         return session_end(s, ERR_CRASH, e);
-    if (!usage_read(s->r.pid, true, &after))
+    if (!usage_read(s->r.pid, &after))
         after = before;
     t->elapsed_s = at - start;
-    t->cpu_s = at_reply.cpu_s - before.cpu_s;
     t->delay_s = MIN(t->elapsed_s, at_reply.delay_s - before.delay_s);
-    t->others_s = MAX(0.0, after.others_s - before.others_s);
-    t->threads = after.threads;
+    t->cpu_s = after.process_s - before.process_s;
+    t->others_s = MAX(0.0, t->cpu_s - (after.main_s - before.main_s));
+    t->switches = after.switches - before.switches;
+    t->threads = usage_threads(s->r.pid);
     return val_getb(*reply, "ok", false) ? 0 : 1;
+}
+
+int session_empty(struct session *s, struct turn *t, struct err *e)
+{
+    struct arena a = ARENA_INIT;
+    struct val *reply, *msg = val_map(&a);
+    int rc;
+    val_set(&a, msg, "op", val_strz(&a, "mode"));
+    val_set(&a, msg, "train", val_bool(&a, false));
+    rc = session_call(s, &a, msg, NULL, 0, 10, &reply, t, e);
+    if (rc == 1)
+        rc = err_set(e, ERR_INTERNAL, "the runner refused an empty call");
+    arena_release(&a);
+    return rc;
 }
 
 int session_open(struct session *s, const struct runner *r, bool native,
                  struct err *e)
 {
-    enum { TURNS = 25 };
-    double v[TURNS];
-    struct arena a = ARENA_INIT;
-    int rc = -1;
+    enum { TURNS = 15 };
+    double v[TURNS], cpu[TURNS];
 
     *s = (struct session){.r = *r, .open = true, .native = native};
     if (runner_freeze(&s->r, e)) {
@@ -112,29 +124,18 @@ int session_open(struct session *s, const struct runner *r, bool native,
         return -1;
     }
     for (int i = 0; i < TURNS; i++) {
-        struct val *reply, *msg = val_map(&a);
         struct turn t = {0};
-        val_set(&a, msg, "op", val_strz(&a, "mode"));
-        val_set(&a, msg, "train", val_bool(&a, false));
-        switch (session_call(s, &a, msg, NULL, 0, 5, &reply, &t, e)) {
-        case 0:
-            break;
-        case 1:
-            err_set(e, ERR_INTERNAL, "the runner refused an empty call");
-            /* fall through */
-        default:
-            goto out;
+        if (session_empty(s, &t, e)) {
+            session_close(s);
+            return -1;
         }
         v[i] = t.elapsed_s - t.delay_s;
-        arena_reset(&a);
+        cpu[i] = t.cpu_s;
+        s->overhead_switches = MAX(s->overhead_switches, t.switches);
     }
     s->overhead_s = timing_median(v, TURNS);
-    rc = 0;
-out:
-    arena_release(&a);
-    if (rc)
-        session_close(s);
-    return rc;
+    s->overhead_cpu_s = timing_median(cpu, TURNS);
+    return 0;
 }
 
 void session_close(struct session *s)

@@ -12,7 +12,9 @@
 struct session {
     struct runner r;
     bool open, native;
-    double overhead_s; /* of an empty call, measured before foreign code */
+    /* Of an empty call, measured before foreign code */
+    double overhead_s, overhead_cpu_s;
+    int64_t overhead_switches;
     /* Why the last call failed, when the runner is gone. */
     char end[200];
 };
@@ -24,9 +26,10 @@ struct turn {
     void *payload;
     /* Out */
     double elapsed_s; /* from before the thaw to the reply */
-    double cpu_s;     /* of the main thread */
-    double delay_s;   /* the main thread was ready but had no core */
-    double others_s;  /* CPU of the process's other threads */
+    double cpu_s;     /* of the whole process, from thaw to freeze */
+    double others_s;  /* what of it the main thread did not do */
+    double delay_s;   /* until the reply: ready, but without a core */
+    int64_t switches; /* how often it got a core */
     int threads;      /* at the end, the main one included */
 };
 
@@ -40,6 +43,9 @@ struct turn {
 int session_call(struct session *s, struct arena *a, const struct val *msg,
                  const int *fds, size_t n_fds, double limit_s,
                  struct val **reply, struct turn *t, struct err *e) MUST_USE;
+/* A call that does nothing: its time is what every other costs besides its
+ * work. */
+int session_empty(struct session *s, struct turn *t, struct err *e) MUST_USE;
 /* Freeze the fresh runner R (taken over) and measure an empty call. */
 int session_open(struct session *s, const struct runner *r, bool native,
                  struct err *e) MUST_USE;

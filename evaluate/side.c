@@ -217,6 +217,22 @@ int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
     return rc;
 }
 
+double side_turn_s(const struct side *d, const struct turn *t)
+{
+    return d->ops->cpu_clock ? t->cpu_s : t->elapsed_s;
+}
+
+double side_overhead_s(const struct side *d)
+{
+    return d->ops->cpu_clock ? d->s.overhead_cpu_s : d->s.overhead_s;
+}
+
+double forward_s(double turn_s, double overhead_s, size_t n)
+{
+    /* Below a quarter of the overhead its jitter would be the result. */
+    return MAX(turn_s - overhead_s, overhead_s / 4) / (double)n;
+}
+
 /* ---- layout ---- */
 
 size_t side_need(const struct side *d, size_t slots)

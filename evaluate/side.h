@@ -103,6 +103,12 @@ struct chain {
 int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
              double limit_s, struct turn *t, struct err *e) MUST_USE;
 
+/* The time of a turn and of an empty one by the device's way of timing, in
+ * seconds; and that of one of N forwards. */
+double side_turn_s(const struct side *d, const struct turn *t);
+double side_overhead_s(const struct side *d);
+double forward_s(double turn_s, double overhead_s, size_t n);
+
 /* After a ring of the first N slots: do all inputs and guards hold what they
  * should? CHAIN elements are taken over into the image first. */
 struct intact {

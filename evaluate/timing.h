@@ -9,7 +9,8 @@
 #include "base.h"
 
 struct pair {
-    double reference_ns, candidate_ns; /* of one forward */
+    double reference_s, candidate_s;   /* of the whole ring, as measured */
+    double reference_ns, candidate_ns; /* of one forward, without overhead */
     int placement;
     bool disturbed; /* the machine took the core away during either ring */
 };

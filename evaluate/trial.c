@@ -225,21 +225,11 @@ static void compare_slots(struct trial *t, const struct ring_plan *p)
 
 /* ---- one ring ---- */
 
-static double per_forward(const struct side *d, const struct turn *turn,
-                          size_t n)
+/* The core was taken away during the ring. */
+static bool disturbed(const struct side *d, const struct turn *turn)
 {
-    double work = turn->elapsed_s - d->s.overhead_s;
-    /* Time without the core is the machine's, unless the process's own threads
-     * took it. */
-    if (turn->others_s <= 20e-6)
-        work -= turn->delay_s;
-    /* Below a quarter of the overhead its jitter would be the result. */
-    return fmax(work, d->s.overhead_s / 4) / (double)n * 1e9;
-}
-
-static bool disturbed(const struct turn *turn)
-{
-    return turn->delay_s > 0.05 * turn->elapsed_s;
+    return turn->switches > d->s.overhead_switches &&
+           turn->delay_s > 0.05 * turn->elapsed_s;
 }
 
 static int ring_candidate(struct trial *t, const struct ring_plan *p,
@@ -257,6 +247,7 @@ static int ring_candidate(struct trial *t, const struct ring_plan *p,
     choose_samples(t, t->ring.n);
     turn->on_reply = take_samples;
     turn->payload = t;
+    d->ops->chill(d->dev);
     side_salt(d);
     rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
                   turn, e);
@@ -284,6 +275,7 @@ static int ring_reference(struct trial *t, const struct ring_plan *p,
         return rc;
     ring_load(&t->ring, d);
     side_fill(d, t->g);
+    d->ops->chill(d->dev);
     side_salt(d);
     rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
                   turn, e);
@@ -329,9 +321,10 @@ int trial_ring(struct trial *t, const struct ring_plan *p, struct err *e)
     }
     compare_slots(t, p);
     if (p->pair) {
-        p->pair->reference_ns = per_forward(&t->ref->f32, &tr, p->n);
-        p->pair->candidate_ns = per_forward(&t->cand, &tc, p->n);
-        p->pair->disturbed = disturbed(&tr) || disturbed(&tc);
+        p->pair->reference_s = side_turn_s(&t->ref->f32, &tr);
+        p->pair->candidate_s = side_turn_s(&t->cand, &tc);
+        p->pair->disturbed =
+            disturbed(&t->ref->f32, &tr) || disturbed(&t->cand, &tc);
     }
     return 0;
 }
@@ -559,4 +552,5 @@ void trial_close(struct trial *t)
     side_close(&t->cand);
     ring_release(&t->ring);
     array_release(&t->pairs);
+    array_release(&t->empty);
 }

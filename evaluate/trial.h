@@ -51,6 +51,9 @@ struct trial {
     struct ratio ratio;
     bool timed, chained, remeasured;
     double alone_ns; /* the reference before the candidate existed */
+    /* Empty calls of the reference, in the middle of it all: what is taken off
+     * every ring of a runner of its kind. */
+    ARRAY(double) empty;
     const char *stop;
 
     struct sample samples[SAMPLES];

@@ -66,6 +66,44 @@ static int settle_reference(struct trial *t, size_t turns, struct err *e)
     return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
 }
 
+static int take_empty(struct trial *t, struct err *e)
+{
+    struct turn turn = {0};
+    t->ref->bench->ops->chill(t->ref->bench->dev);
+    if (session_empty(&t->ref->f32.s, &turn, e)) {
+        e->code = ERR_INFRASTRUCTURE;
+        return -1;
+    }
+    array_push(&t->empty, side_turn_s(&t->ref->f32, &turn));
+    return 0;
+}
+
+static double overhead(struct trial *t)
+{
+    double *v = xmalloc(t->empty.n * sizeof(*v)), m;
+    memcpy(v, t->empty.v, t->empty.n * sizeof(*v));
+    m = timing_median(v, t->empty.n);
+    free(v);
+    return m;
+}
+
+/* From rings to forwards, with the overhead as it is known now. A native
+ * runner's is smaller than that of a Python one, and was measured before it
+ * loaded anything. */
+static bool ratio(struct trial *t)
+{
+    double reference = overhead(t);
+    double candidate = t->conf.native ? side_overhead_s(&t->cand) : reference;
+    for (size_t i = 0; i < t->pairs.n; i++) {
+        struct pair *p = &t->pairs.v[i];
+        p->reference_ns =
+            1e9 * forward_s(p->reference_s, reference, t->ref->slots);
+        p->candidate_ns =
+            1e9 * forward_s(p->candidate_s, candidate, t->ref->slots);
+    }
+    return timing_ratio(t->pairs.v, t->pairs.n, &t->ratio);
+}
+
 /* The reference by itself, before a process of the candidate exists. */
 int trial_alone(struct trial *t, struct err *e)
 {
@@ -82,14 +120,16 @@ int trial_alone(struct trial *t, struct err *e)
         ring_generate(&t->ring, t->g, c, t->ref->slots, true);
         ring_load(&t->ring, d);
         side_fill(d, t->g);
+        d->ops->chill(d->dev);
         side_salt(d);
         if (side_run(d, 0, t->ring.n, draw_chain(t),
                      reference_limit(t->ref, t->ring.n), &turn, e))
             return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
-        v[n++] = (turn.elapsed_s - turn.delay_s - d->s.overhead_s) /
-                 (double)t->ring.n * 1e9;
+        v[n++] = side_turn_s(d, &turn);
+        if (take_empty(t, e))
+            return -1;
     }
-    t->alone_ns = fmax(1, timing_median(v, n));
+    t->alone_ns = 1e9 * forward_s(timing_median(v, n), overhead(t), t->ring.n);
     return 0;
 }
 
@@ -121,6 +161,8 @@ static int placement(struct trial *t, int index, double share_s, struct err *e)
             return -1;
         if (t->ended)
             break;
+        if (take_empty(t, e))
+            return -1;
         array_push(&t->pairs, pair);
         if (now_s() - start > share_s)
             break;
@@ -158,7 +200,7 @@ int trial_time(struct trial *t, struct err *e)
             return 0; /* wrong after all: no time */
         if (n < least)
             continue;
-        t->timed = timing_ratio(t->pairs.v, t->pairs.n, &t->ratio);
+        t->timed = ratio(t);
         if (t->timed && t->ratio.ratio > SURPRISING && !t->remeasured) {
             t->remeasured = true;
             least = n + PLACEMENTS;
@@ -178,7 +220,7 @@ int trial_time(struct trial *t, struct err *e)
          * the time waited is known and was taken off. */
         for (size_t i = 0; i < t->pairs.n; i++)
             t->pairs.v[i].disturbed = false;
-        t->timed = timing_ratio(t->pairs.v, t->pairs.n, &t->ratio);
+        t->timed = ratio(t);
         t->stop = "disturbed";
     }
     if (t->alone_ns * ALONE_MARGIN < t->ratio.reference_ns) {
