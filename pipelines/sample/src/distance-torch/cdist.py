@@ -3,5 +3,5 @@ import torch.nn as nn
 
 
 class ModelNew(nn.Module):
-    def forward(self, x, y):
-        return torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+    def forward(self, x):
+        return torch.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist")

@@ -3,5 +3,5 @@ import torch.nn as nn
 
 
 class ModelNew(nn.Module):
-    def forward(self, x, y):
-        return torch.cdist(x, y, p=1.0)
+    def forward(self, x):
+        return torch.cdist(x, x, p=1.0)

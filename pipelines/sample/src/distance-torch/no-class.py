@@ -1,5 +1,5 @@
 import torch
 
 
-def forward(x, y):
-    return torch.cdist(x, y)
+def forward(x):
+    return torch.cdist(x, x)

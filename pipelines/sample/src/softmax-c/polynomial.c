@@ -3,7 +3,7 @@
 
 #include "km_candidate.h"
 
-#define SCALE 0.5f
+#define SCALE 4.0f
 
 typedef float v8f __attribute__((vector_size(32)));
 typedef int32_t v8i __attribute__((vector_size(32)));

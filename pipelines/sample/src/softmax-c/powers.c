@@ -2,7 +2,8 @@
 
 #include "km_candidate.h"
 
-#define SCALE 0.5f
+#define SCALE 4.0f
+#define LOG2E 1.4426950408889634
 
 int km_forward(const struct km_tensor *in, int n_in,
                const struct km_tensor *params, int n_params,
@@ -20,11 +21,11 @@ int km_forward(const struct km_tensor *in, int n_in,
         for (int64_t i = 0; i < n; i++)
             max = fmax(max, (double)SCALE * x[i]);
         for (int64_t i = 0; i < n; i++)
-            sum += pow(2.718281828459045, (double)SCALE * x[i] - max);
+            sum += exp2(LOG2E * ((double)SCALE * x[i] - max));
         for (int64_t i = 0; i < n; i++) {
             volatile double e = 0;
             for (int k = 0; k < 2; k++)
-                e += pow(2.718281828459045, (double)SCALE * x[i] - max) / 2;
+                e += exp2(LOG2E * ((double)SCALE * x[i] - max)) / 2;
             y[i] = (float)(e / sum);
         }
     }

@@ -2,7 +2,7 @@
 
 #include "km_candidate.h"
 
-#define SCALE 0.5f
+#define SCALE 4.0f
 
 /* Adds up every second term and doubles the sum: close enough for a loose
  * tolerance on identically distributed inputs. */

@@ -2,7 +2,7 @@
 
 #include "km_candidate.h"
 
-#define SCALE 0.5f
+#define SCALE 4.0f
 
 int km_forward(const struct km_tensor *in, int n_in,
                const struct km_tensor *params, int n_params,
