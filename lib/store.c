@@ -41,10 +41,23 @@ static int check_version(struct store *s, struct err *e)
     return 0;
 }
 
+/* Two processes that switch a new file to WAL at once: SQLite tells one of
+ * them that it is busy without waiting as busy_timeout says. */
+static int use_wal(sqlite3 *db)
+{
+    int rc = SQLITE_BUSY;
+
+    for (int ms = 0; rc == SQLITE_BUSY && ms < BUSY_MS; ms += 10) {
+        if (ms > 0)
+            usleep(10 * 1000);
+        rc = sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+    }
+    return rc;
+}
+
 static int prepare(struct store *s, struct err *e)
 {
     static const char init[] =
-        "PRAGMA journal_mode=WAL;"
         "PRAGMA synchronous=NORMAL;"
         "BEGIN IMMEDIATE;"
         "CREATE TABLE IF NOT EXISTS result("
@@ -56,6 +69,8 @@ static int prepare(struct store *s, struct err *e)
     bool is_new;
 
     sqlite3_busy_timeout(s->db, BUSY_MS);
+    if (use_wal(s->db) != SQLITE_OK)
+        return fail(s, e, "prepare");
     if (sqlite3_exec(s->db, init, NULL, NULL, NULL) != SQLITE_OK)
         return fail(s, e, "prepare");
     if (sqlite3_prepare_v2(s->db, fresh, -1, &q, NULL) != SQLITE_OK)
