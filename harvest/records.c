@@ -65,13 +65,6 @@ static int put_file(struct writer *w, const struct source *s, struct err *e)
     return put(w, r, e);
 }
 
-/* Is there a later definition of this name? Only that can be told apart by
- * its id, and it is the one that Python keeps. */
-static bool is_shadowed(const struct pymod *m, const struct pydef *d)
-{
-    return pymod_def(m, d->qual) != d;
-}
-
 static bool is_module(struct harvest *h, const struct pymod *m,
                       const struct pydef *d)
 {
@@ -203,6 +196,29 @@ static int put_repo(struct writer *w, struct err *e)
     return put(w, r, e);
 }
 
+/* The modules of one file. Of several definitions of one name the last is
+ * taken: it is the one that Python keeps, and ids cannot tell them apart. */
+static int put_modules(struct writer *w, const struct source *s, struct err *e)
+{
+    struct harvest *h = w->h;
+    struct map last = MAP_INIT;
+    int rc = 0;
+    for (size_t k = 0; k < s->mod->defs.n; k++) {
+        struct pydef *d = &s->mod->defs.v[k];
+        if (is_module(h, s->mod, d) && map_put(&last, d->qual, d))
+            h->n_shadowed++;
+    }
+    for (size_t k = 0; rc == 0 && k < s->mod->defs.n; k++) {
+        const struct pydef *d = &s->mod->defs.v[k];
+        if (!is_module(h, s->mod, d) || map_get(&last, d->qual) != d)
+            continue;
+        h->n_modules++;
+        rc = put_module(w, s, d, e);
+    }
+    map_release(&last);
+    return rc;
+}
+
 int records_write(struct harvest *h, struct buf *out, struct err *e)
 {
     struct writer w = {.h = h, .out = out};
@@ -211,21 +227,9 @@ int records_write(struct harvest *h, struct buf *out, struct err *e)
     for (size_t i = 0; rc == 0 && i < h->sources.n; i++)
         if (h->sources.v[i].needed || h->sources.v[i].code != ERR_NONE)
             rc = put_file(&w, &h->sources.v[i], e);
-    for (size_t i = 0; rc == 0 && i < h->sources.n; i++) {
-        const struct source *s = &h->sources.v[i];
-        for (size_t k = 0; rc == 0 && s->has_module && k < s->mod->defs.n;
-             k++) {
-            const struct pydef *d = &s->mod->defs.v[k];
-            if (!is_module(h, s->mod, d))
-                continue;
-            if (is_shadowed(s->mod, d)) {
-                h->n_shadowed++;
-                continue;
-            }
-            h->n_modules++;
-            rc = put_module(&w, s, d, e);
-        }
-    }
+    for (size_t i = 0; rc == 0 && i < h->sources.n; i++)
+        if (h->sources.v[i].has_module)
+            rc = put_modules(&w, &h->sources.v[i], e);
     if (rc == 0)
         rc = put_repo(&w, e);
     arena_release(&w.a);

@@ -6,7 +6,7 @@
 #include "hash.h"
 #include "py/scope.h"
 
-/* Longer chains of attributes are cut: each is walked at every level. */
+/* Longer chains of attributes are no dotted names. */
 #define MAX_CHAIN 64
 
 static char is_global[1], is_nonlocal[1];
@@ -41,7 +41,7 @@ struct span build_dotted(struct build *b, TSNode n)
     TSNode at = n;
     for (; k + 1 < MAX_CHAIN && pynode_is(at, "attribute"); k++) {
         part[k] = pynode_text(b->text, pynode_field(at, "attribute"));
-        at = pynode_field(at, "object");
+        at = ts_node_child(at, 0);
     }
     if (!pynode_is(at, "identifier"))
         return (struct span){NULL, 0};

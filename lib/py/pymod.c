@@ -4,6 +4,9 @@
 
 #include "py/scope.h"
 
+/* Bindings of one name that are looked through for the one before a place. */
+#define MAX_REBOUND 1000
+
 static void index_lines(struct pymod *m)
 {
     array_push(&m->line_starts, 0);
@@ -54,6 +57,7 @@ void pymod_free(struct pymod *m)
     array_release(&m->reads);
     array_release(&m->all);
     array_release(&m->line_starts);
+    array_release(&m->scopes_by_start);
     map_release(&m->last);
     map_release(&m->first);
     arena_release(&m->arena);
@@ -91,12 +95,18 @@ const struct pysym *pymod_lookup(const struct pymod *m, int scope,
 
 int pymod_scope_at(const struct pymod *m, uint32_t at)
 {
-    /* An inner scope comes after the one around it. */
-    int found = 0;
-    for (size_t i = 1; i < m->scopes.n; i++)
-        if (m->scopes.v[i].start <= at && at < m->scopes.v[i].end)
-            found = (int)i;
-    return found;
+    size_t lo = 0, hi = m->scopes_by_start.n;
+    while (lo < hi) { /* the last one that starts at or before AT */
+        size_t mid = (lo + hi) / 2;
+        if (m->scopes.v[m->scopes_by_start.v[mid]].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    int s = lo > 0 ? m->scopes_by_start.v[lo - 1] : 0;
+    while (s > 0 && m->scopes.v[s].end <= at)
+        s = m->scopes.v[s].parent;
+    return s;
 }
 
 const struct pysym *pymod_lookup_at(const struct pymod *m, uint32_t at,
@@ -109,8 +119,10 @@ const struct pysym *pymod_lookup_at(const struct pymod *m, uint32_t at,
             continue;
         const struct pysym *last = pymod_lookup(m, s, name), *sym = last;
         if (s == here)
-            while (sym && sym->end > at)
-                sym = sym->earlier < 0 ? NULL : &m->syms.v[sym->earlier];
+            for (int i = 0; sym && sym->end > at; i++)
+                sym = i > MAX_REBOUND || sym->earlier < 0
+                          ? NULL
+                          : &m->syms.v[sym->earlier];
         if (sym)
             return sym;
         if (last && !class_scope)

@@ -159,6 +159,7 @@ struct pymod {
     /* private */
     struct arena arena;
     ARRAY(uint32_t) line_starts;
+    ARRAY(int) scopes_by_start;
     struct map last, first; /* "SCOPE:NAME" -> index + 1 of a binding */
 };
 

@@ -6,7 +6,7 @@
 
 /* Hops from name to name, and all of them for one question. */
 #define MAX_HOPS  50
-#define MAX_STEPS 5000
+#define MAX_STEPS 1000
 
 static const struct pyref none = {PYREF_NONE, NULL, NULL, {NULL, 0}, {NULL, 0}};
 
@@ -91,13 +91,15 @@ static struct pyref follow_star(struct pyrepo *r, const struct pymod *m,
     for (const struct pysym *s = pymod_lookup(m, 0, SPAN_LIT("*")); s;
          s = earlier(m, s)) {
         struct place *p;
+        if (r->steps-- <= 0)
+            break;
         enum located l = repo_locate(r, m, s->level, s->module, &p);
         if (l == LOC_EXTERNAL && star_weight(s->module, name) > weight) {
             weight = star_weight(s->module, name);
             outside = s;
         }
         struct pymod *t = l == LOC_FOUND ? place_mod(p) : NULL;
-        if (!t || p->mark == r->mark || !exports(t, name) || r->steps-- <= 0)
+        if (!t || p->mark == r->mark || !exports(t, name))
             continue;
         p->mark = r->mark;
         struct pyref ref = none;

@@ -333,18 +333,21 @@ static void see_identifier(struct build *b, const struct frame *parent,
     }
 }
 
-static void open_assignment(struct build *b, struct frame *f, TSNode n)
+static void open_assignment(struct build *b, const struct frame *parent,
+                            struct frame *f, TSNode n)
 {
     bool aug = f->kind == K_augmented_assignment;
     TSNode type = pynode_field(n, "type"), right = pynode_field(n, "right");
     TSNode left = pynode_field(n, "left");
-    for (int i = 0; i < PY_MAX_DEPTH && pynode_is(right, "assignment"); i++)
+    bool chained = parent->kind == K_assignment; /* a = b = v: v is known */
+    while (!chained && pynode_is(right, "assignment"))
         right = pynode_field(right, "right");
     f->sym_kind = aug                      ? PYSYM_AUGMENTED
                   : !ts_node_is_null(type) ? PYSYM_ANNOTATED
                                            : PYSYM_ASSIGN;
-    f->vstart = f->vend = 0;
-    if (!ts_node_is_null(right)) {
+    if (!chained)
+        f->vstart = f->vend = 0;
+    if (!chained && !ts_node_is_null(right)) {
         f->vstart = ts_node_start_byte(right);
         f->vend = ts_node_end_byte(right);
     }
@@ -365,6 +368,9 @@ static bool by_kind(struct build *b, const struct frame *parent,
         see_identifier(b, parent, f, n, field);
         return false;
     case K_attribute:
+        /* Inside a chain that is no dotted name: nor is this part of it. */
+        if (parent->kind == K_attribute)
+            return true;
         dotted = build_dotted(b, n);
         if (dotted.n == 0)
             return true;
@@ -390,7 +396,7 @@ static bool by_kind(struct build *b, const struct frame *parent,
         break;
     case K_assignment:
     case K_augmented_assignment:
-        open_assignment(b, f, n);
+        open_assignment(b, parent, f, n);
         break;
     case K_tuple:
     case K_list:
@@ -495,6 +501,14 @@ static void build_leave(void *payload, TSNode n, uint32_t depth)
     (void)n;
 }
 
+static int by_start(const void *a, const void *b, void *payload)
+{
+    const struct pymod *m = payload;
+    int x = *(const int *)a, y = *(const int *)b;
+    uint32_t p = m->scopes.v[x].start, q = m->scopes.v[y].start;
+    return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
+}
+
 int pymod_build(struct pymod *m, const struct pyparser *p, struct err *e)
 {
     struct build b = {.m = m, .p = p, .text = m->text, .declared = MAP_INIT};
@@ -511,6 +525,10 @@ int pymod_build(struct pymod *m, const struct pyparser *p, struct err *e)
                      PY_MAX_DEPTH);
     else
         build_resolve(&b);
+    for (size_t i = 0; i < m->scopes.n; i++)
+        array_push(&m->scopes_by_start, (int)i);
+    qsort_r(m->scopes_by_start.v, m->scopes_by_start.n, sizeof(int), by_start,
+            m);
     if (b.all_unclear)
         m->has_all = false;
     array_release(&b.frames);
