@@ -3,11 +3,9 @@
 #include "base.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -35,21 +33,6 @@ struct report {
     int32_t error; /* -errno, 0 = the runner is about to return */
     int32_t have;  /* layers */
     char step[48];
-};
-
-/* What the new processes know of how they were made. */
-struct birth {
-    const struct jail_conf *c;
-    int ctl, sync;
-    bool root;   /* ids can be changed: use OUTER */
-    bool user;   /* a user namespace of our own already */
-    bool spaces; /* the other namespaces */
-    uid_t outer;
-    int64_t mapped; /* bytes of address space in the caller */
-    int have;
-    int denied;   /* errno of the namespaces, when there are none */
-    char dir[64]; /* private folder */
-    const char *step;
 };
 
 static const struct {
@@ -122,8 +105,7 @@ static int compare_ints(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Close all descriptors but the N of KEEP. */
-static void close_others(const int *keep, int n)
+void jail_close_others(const int *keep, int n)
 {
     int sorted[12], next = 0;
 
@@ -151,7 +133,7 @@ static void offer_to_oom(void)
     close(fd);
 }
 
-static void send_report(const struct birth *b, int error)
+static void send_report(const struct jail_birth *b, int error)
 {
     struct report r = {error, b->have, ""};
 
@@ -159,15 +141,15 @@ static void send_report(const struct birth *b, int error)
     (void)send(b->sync, &r, sizeof(r), MSG_NOSIGNAL);
 }
 
-static void fail_setup(const struct birth *b, int error) NORETURN;
-static void fail_setup(const struct birth *b, int error)
+static void fail_setup(const struct jail_birth *b, int error) NORETURN;
+static void fail_setup(const struct jail_birth *b, int error)
 {
     send_report(b, error);
     _exit(1);
 }
 
 /* Ask the maker, which is outside of our user namespace, for its maps. */
-static int get_maps(struct birth *b)
+static int get_maps(struct jail_birth *b)
 {
     char c = 'M';
 
@@ -177,7 +159,7 @@ static int get_maps(struct birth *b)
 }
 
 /* Can ID look into the paths of the jail as they are? -1 on error. */
-static int paths_readable(const struct birth *b, uid_t id)
+static int paths_readable(const struct jail_birth *b, uid_t id)
 {
     bool readable = true;
 
@@ -192,7 +174,7 @@ static int paths_readable(const struct birth *b, uid_t id)
 /* Root takes another id, in a user namespace of the runner's own, so that its
  * limit of tasks counts only itself. Without mounts of ours root stays what it
  * is, less its capabilities, where another id could not read the paths. */
-static int change_ids(struct birth *b)
+static int change_ids(struct jail_birth *b)
 {
     uid_t id = b->outer;
 
@@ -216,7 +198,7 @@ static int change_ids(struct birth *b)
 }
 
 /* Give up ids and capabilities. */
-static int become_nobody(struct birth *b)
+static int become_nobody(struct jail_birth *b)
 {
     int r = 0;
 
@@ -233,15 +215,8 @@ static int become_nobody(struct birth *b)
     return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *st UNUSED,
-                        int kind UNUSED, struct FTW *ftw UNUSED)
-{
-    remove(path);
-    return 0;
-}
-
 /* Where mounts do not work: a folder that the init removes at the end. */
-static int make_dir(struct birth *b)
+static int make_dir(struct jail_birth *b)
 {
     snprintf(b->dir, sizeof(b->dir), "/tmp/km-jail-XXXXXX");
     if (!mkdtemp(b->dir))
@@ -258,7 +233,7 @@ static int set_limit(int what, int64_t soft, int64_t hard)
 
 /* Before Linux 5.14 tasks were counted for each user of the machine, and the
  * processes of someone who is not root would count against the runner. */
-static bool tasks_countable(const struct birth *b)
+static bool tasks_countable(const struct jail_birth *b)
 {
     struct utsname u;
     int major = 0, minor = 0;
@@ -270,7 +245,7 @@ static bool tasks_countable(const struct birth *b)
            (major > 5 || (major == 5 && minor >= 14));
 }
 
-static int set_limits(const struct birth *b)
+static int set_limits(const struct jail_birth *b)
 {
     const struct jail_conf *c = b->c;
     int files = c->profile == JAIL_BUILDER ? 1024 : 256;
@@ -314,7 +289,7 @@ static int null_stdio(const struct jail_conf *c)
 }
 
 /* The runner, from its fork to the return of jail_fork. */
-static int enter_runner(struct birth *b)
+static int enter_runner(struct jail_birth *b)
 {
     const struct jail_conf *c = b->c;
     int keep[10], n = 0, r;
@@ -328,7 +303,7 @@ static int enter_runner(struct birth *b)
     for (int i = 0; i < MIN(c->n_keep, 8); i++)
         keep[n++] = c->keep[i];
     keep[n++] = b->sync;
-    close_others(keep, n);
+    jail_close_others(keep, n);
     b->step = "standard descriptors";
     r = null_stdio(c);
     if (r == 0 && c->cpu >= 0) {
@@ -360,208 +335,10 @@ static int enter_runner(struct birth *b)
     return 0;
 }
 
-/* ---- the init ---- */
-
-struct init {
-    const struct birth *b;
-    pid_t runner;
-    bool frozen, ended;
-};
-
-static void signal_all(const struct init *in, int sig)
-{
-    if (in->b->have & LAYER_PID) {
-        kill(-1, sig);
-    } else if (!in->ended) {
-        kill(in->runner, sig);
-        kill(-in->runner, sig); /* its session's first group */
-    }
-}
-
-/* Without a PID namespace: what escaped its group was handed to us, as the
- * nearest subreaper. */
-static void kill_orphans(void)
-{
-    char text[256];
-    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return;
-    text[n] = '\0';
-    for (char *p = text; *p;) {
-        long pid = strtol(p, &p, 10);
-        if (pid > 1)
-            kill((pid_t)pid, SIGKILL);
-        while (*p == ' ')
-            p++;
-    }
-}
-
-static void kill_all(struct init *in)
-{
-    for (;;) {
-        signal_all(in, SIGKILL);
-        if (!(in->b->have & LAYER_PID))
-            kill_orphans();
-        if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
-            break;
-    }
-    in->ended = true;
-}
-
-/* Copy the artefact; 1 when all of it is there. */
-static char copy_artefact(const struct jail_conf *c)
-{
-    char block[65536];
-    struct stat st;
-    int64_t left;
-    char done = 0;
-    int fd = open(c->out_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-    if (fd < 0)
-        return 0;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > c->out_max)
-        goto out;
-    for (left = st.st_size; left > 0;) {
-        ssize_t n = read(fd, block, (size_t)MIN(left, 65536));
-        if (n <= 0 || write(c->out_fd, block, (size_t)n) != n)
-            goto out;
-        left -= n;
-    }
-    done = 1;
-out:
-    close(fd);
-    return done;
-}
-
-/* The runner is gone: end the rest, tell what happened. */
-static void runner_ended(struct init *in, int status, const struct rusage *u)
-{
-    const struct jail_conf *c = in->b->c;
-    struct jail_end end = {'X', 0, status, 0, 0};
-
-    end.cpu_ms = ((int64_t)u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000 +
-                 (u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1000;
-    end.max_rss = (int64_t)u->ru_maxrss * 1024;
-    in->ended = true;
-    kill_all(in);
-    if (c->out_fd >= 0 && status == 0)
-        end.artefact = copy_artefact(c);
-    (void)send(in->b->ctl, &end, sizeof(end), MSG_NOSIGNAL);
-}
-
-/* Look at children without waiting. */
-static void reap(struct init *in)
-{
-    struct rusage u;
-    pid_t pid;
-    int status;
-
-    while ((pid = wait4(-1, &status, WNOHANG | WCONTINUED, &u)) > 0) {
-        if (pid != in->runner)
-            continue;
-        if (!WIFCONTINUED(status))
-            runner_ended(in, status, &u);
-        else if (in->frozen)
-            signal_all(in, SIGKILL); /* it woke itself: that is cheating */
-    }
-}
-
-static void leave(struct init *in) NORETURN;
-static void leave(struct init *in)
-{
-    kill_all(in);
-    if (!(in->b->have & LAYER_MOUNT))
-        nftw(in->b->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-    _exit(0);
-}
-
-/* Stop the runner and wait until the kernel says so, which it does once every
- * thread has stopped; false when it ended. */
-static bool freeze(struct init *in)
-{
-    struct rusage u = {0};
-    int status = 0;
-
-    if (in->ended)
-        return false;
-    signal_all(in, SIGSTOP);
-    while (wait4(in->runner, &status, WUNTRACED, &u) < 0)
-        if (errno != EINTR)
-            return false;
-    in->frozen = WIFSTOPPED(status);
-    if (!in->frozen)
-        runner_ended(in, status, &u);
-    return in->frozen;
-}
-
-/* Never waits: a runner may stop itself again at once. The event of this
- * SIGCONT is taken here, so that reap sees only those of others. */
-static void thaw(struct init *in)
-{
-    struct rusage u;
-    int status;
-
-    in->frozen = false;
-    signal_all(in, SIGCONT);
-    if (wait4(in->runner, &status, WNOHANG | WCONTINUED, &u) > 0 &&
-        !WIFCONTINUED(status))
-        runner_ended(in, status, &u);
-}
-
-static void obey(struct init *in, char command)
-{
-    switch (command) {
-    case 'F':
-        if (!in->frozen && !freeze(in))
-            return;
-        break;
-    case 'T':
-        if (in->frozen)
-            thaw(in);
-        break;
-    case 'K':
-        kill_all(in);
-        (void)send(in->b->ctl, &command, 1, MSG_NOSIGNAL);
-        leave(in);
-    default:
-        return;
-    }
-    (void)send(in->b->ctl, &command, 1, MSG_NOSIGNAL);
-}
-
-static void run_init(const struct birth *b, pid_t runner, int sigs) NORETURN;
-static void run_init(const struct birth *b, pid_t runner, int sigs)
-{
-    struct init in = {b, runner, false, false};
-    struct pollfd p[2] = {{b->ctl, POLLIN, 0}, {sigs, POLLIN, 0}};
-    int keep[3] = {b->ctl, sigs, b->c->out_fd};
-
-    close_others(keep, b->c->out_fd >= 0 ? 3 : 2);
-    for (;;) {
-        struct signalfd_siginfo info;
-        char command;
-        ssize_t n;
-
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
-            leave(&in);
-        if ((p[1].revents & POLLIN) && read(sigs, &info, sizeof(info)) > 0)
-            reap(&in);
-        if (!p[0].revents)
-            continue;
-        n = recv(b->ctl, &command, 1, MSG_DONTWAIT);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-            leave(&in);
-        if (n == 1)
-            obey(&in, command);
-    }
-}
+/* ---- how they come to be ---- */
 
 /* The new process: becomes the init; returns 0 in the runner only. */
-static int new_process(struct birth *b)
+static int new_process(struct jail_birth *b)
 {
     sigset_t child;
     pid_t runner;
@@ -605,7 +382,7 @@ static int new_process(struct birth *b)
     if (runner < 0)
         fail_setup(b, -errno);
     if (runner > 0)
-        run_init(b, runner, sigs);
+        jail_init(b, runner, sigs);
     r = enter_runner(b);
     if (r < 0)
         fail_setup(b, r);
@@ -660,7 +437,7 @@ static int write_proc(pid_t pid, const char *name, const char *text)
     return n == (ssize_t)strlen(text) ? 0 : -EPERM;
 }
 
-static int write_maps(pid_t pid, const struct birth *b)
+static int write_maps(pid_t pid, const struct jail_birth *b)
 {
     char uids[64], gids[64];
     int r;
@@ -678,7 +455,7 @@ static int write_maps(pid_t pid, const struct birth *b)
 }
 
 /* Serve the new process until its report. 0, or -errno. */
-static int await_report(pid_t pid, const struct birth *b, int sync,
+static int await_report(pid_t pid, const struct jail_birth *b, int sync,
                         struct report *rep)
 {
     char bytes[sizeof(*rep)];
@@ -710,7 +487,7 @@ pid_t jail_fork(const struct jail_conf *c, int ctl, int32_t *level, char *why,
                 size_t why_cap)
 {
     static unsigned count;
-    struct birth b = {.c = c, .ctl = ctl, .root = ids_free()};
+    struct jail_birth b = {.c = c, .ctl = ctl, .root = ids_free()};
     struct report rep = {0};
     int sync[2], r;
     pid_t pid;

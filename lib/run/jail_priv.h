@@ -16,6 +16,27 @@ enum {
     LAYER_ALL = 127
 };
 
+/* What the new processes know of how they were made. */
+struct jail_birth {
+    const struct jail_conf *c;
+    int ctl, sync;
+    bool root;   /* ids can be changed: use OUTER */
+    bool user;   /* a user namespace of our own already */
+    bool spaces; /* the other namespaces */
+    uid_t outer;
+    int64_t mapped; /* bytes of address space in the caller */
+    int have;
+    int denied;   /* errno of the namespaces, when there are none */
+    char dir[64]; /* private folder */
+    const char *step;
+};
+
+/* Close all descriptors but the N of KEEP. */
+void jail_close_others(const int *keep, int n);
+
+/* Life of the init. SIGS is a signalfd of SIGCHLD, not blocking. */
+void jail_init(const struct jail_birth *b, pid_t runner, int sigs) NORETURN;
+
 /* Build the private root and make it "/": read-only binds of the system and
  * C's paths, devices, tmpfs for /tmp and /dev/shm owned by UID. Needs
  * CAP_SYS_ADMIN over a mount namespace of our own. 0, or -errno with STEP

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Runners and their sandbox. km-jail.so is what the Python zygote loads.
-JAIL_SRCS := lib/run/jail.c lib/run/jail_fs.c lib/run/jail_seccomp.c
+JAIL_SRCS := lib/run/jail.c lib/run/jail_fs.c lib/run/jail_init.c \
+	lib/run/jail_seccomp.c
 RUN_SRCS += $(JAIL_SRCS) lib/run/frames.c lib/run/runner.c lib/run/zygote.c \
 	lib/run/build.c
 SHLIBS += km-jail

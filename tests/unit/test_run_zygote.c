@@ -76,6 +76,12 @@ static void teardown(void)
     arena_release(&mem);
 }
 
+/* What lies at OFFSET of the arena. */
+static void *at(size_t offset)
+{
+    return shared + offset;
+}
+
 /* Send the frame written as JSON and wait SECONDS for the reply; NULL with E
  * on error. */
 static struct val *ask(const char *json, int fd, double seconds)
@@ -184,8 +190,8 @@ END_TEST
 
 START_TEST(test_run_in_the_arena)
 {
-    float *in0 = (float *)shared, *in1 = (float *)(shared + 4096);
-    float *out0 = (float *)(shared + 8192), *out1 = (float *)(shared + 12288);
+    float *in0 = at(0), *in1 = at(4096);
+    float *out0 = at(8192), *out1 = at(12288);
 
     prepare(MODEL("return x * 2 + 1"));
     for (int i = 0; i < 4; i++) {
@@ -221,8 +227,8 @@ END_TEST
 
 START_TEST(test_state_modes_and_nested_outputs)
 {
-    float *p = (float *)shared;
-    double *wide = (double *)(shared + 512);
+    float *p = at(0);
+    double *wide = at(512);
     static const char source[] = HEAD
         "class Model(nn.Module):\n"
         "    def __init__(self, n, scale=1.0, names=()):\n"
@@ -273,7 +279,7 @@ START_TEST(test_state_modes_and_nested_outputs)
     ck_assert_float_eq(p[32], 13);
     ck_assert_float_eq(p[33], 43);
     ck_assert_float_eq(p[48], 3);
-    ck_assert_int_eq(*(int64_t *)(shared + 256), 4);
+    ck_assert_int_eq(*(int64_t *)at(256), 4);
     ASK("{\"op\":\"mode\",\"train\":true}", "{\"ok\":true}");
     ck_assert(ask(run, -1, 20) != NULL);
     ck_assert_float_eq(p[32], 113);
@@ -288,15 +294,15 @@ START_TEST(test_free_function)
 {
     prepare(HEAD "def Model(x):\n    return x.flip(0)\n");
     for (int i = 0; i < 4; i++)
-        ((float *)shared)[i] = (float)i;
+        ((float *)at(0))[i] = (float)i;
     ASK(RUN_2, DONE_4);
-    ck_assert_float_eq(((float *)(shared + 8192))[0], 3);
+    ck_assert_float_eq(((float *)at(8192))[0], 3);
 }
 END_TEST
 
 START_TEST(test_wrong_outputs_are_not_copied)
 {
-    float *out = (float *)(shared + 8192);
+    float *out = at(8192);
 
     prepare(MODEL("return x.sum()"));
     out[0] = 77;
@@ -376,7 +382,7 @@ START_TEST(test_source_is_found)
                  "        assert Model.__module__ == 'candidate'\n"
                  "        return x * 0 + n\n");
     ASK(RUN_2, DONE_4);
-    ck_assert_float_eq(((float *)(shared + 8192))[0], 5);
+    ck_assert_float_eq(((float *)at(8192))[0], 5);
 }
 END_TEST
 
@@ -411,7 +417,7 @@ START_TEST(test_torch_works_inside)
         "        t.start(); t.join()\n"
         "        return f(x) + 1\n");
     ASK(RUN_2, DONE_4);
-    ck_assert_float_eq(((float *)(shared + 8192))[0], 1);
+    ck_assert_float_eq(((float *)at(8192))[0], 1);
 }
 END_TEST
 
@@ -426,7 +432,7 @@ START_TEST(test_patched_torch)
                  "class Model(nn.Module):\n"
                  "    def forward(self, x): return x + 1\n");
     ASK(RUN_2, DONE_4);
-    ck_assert_float_eq(((float *)(shared + 8192))[0], 1);
+    ck_assert_float_eq(((float *)at(8192))[0], 1);
 }
 END_TEST
 
@@ -500,7 +506,7 @@ END_TEST
 
 START_TEST(test_background_thread_is_frozen)
 {
-    volatile float *out = (float *)(shared + 8192);
+    volatile float *in = at(0);
     float seen;
 
     prepare(HEAD "def work(x):\n"
@@ -514,16 +520,15 @@ START_TEST(test_background_thread_is_frozen)
                  "            self.t.start()\n"
                  "        return x * 1\n");
     ASK(RUN_2, DONE_4);
-    out = (float *)shared;
-    seen = *out;
-    for (int i = 0; i < 5000 && *out == seen; i++)
+    seen = *in;
+    for (int i = 0; i < 5000 && *in == seen; i++)
         usleep(1000);
-    ck_assert(*out != seen);
+    ck_assert(*in != seen);
     for (int turn = 0; turn < 5; turn++) {
         ck_assert_int_eq(runner_freeze(&r, &e), 0);
-        seen = *out;
+        seen = *in;
         usleep(3000);
-        ck_assert(*out == seen);
+        ck_assert(*in == seen);
         ck_assert_int_eq(runner_thaw(&r, &e), 0);
         usleep(1000);
     }
