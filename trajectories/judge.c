@@ -194,8 +194,7 @@ static struct decision judge_step(struct select *s, struct candidate *c)
 
 /* ---- leaks ---- */
 
-/* Append S to OUT without white space. */
-static void squeeze(struct buf *out, struct span s)
+void select_squeeze(struct buf *out, struct span s)
 {
     char *to = buf_reserve(out, s.n);
     size_t n = out->n;
@@ -207,20 +206,18 @@ static void squeeze(struct buf *out, struct span s)
     buf_setlen(out, n);
 }
 
-static int squeezed_code(struct select *s, const struct candidate *c,
-                         struct arena *a, struct buf *out, struct err *e)
+/* Does TEXT hold the code of C, white space aside? 1, 0, or -1 with E. */
+static int holds(struct select *s, const struct buf *text,
+                 const struct candidate *c, struct err *e)
 {
-    struct val *rec;
-    buf_clear(out);
-    if (spill_get(&s->spill, c->rec, a, &rec, e) != 0)
-        return -1;
-    squeeze(out, val_gets(rec, "code"));
-    return 0;
-}
-
-static bool holds(const struct buf *text, const struct buf *part)
-{
-    return part->n > 0 && memmem(text->p, text->n, part->p, part->n) != NULL;
+    struct arena a = ARENA_INIT;
+    struct val *code;
+    int r = spill_get(&s->spill, c->code, &a, &code, e);
+    struct span part = val_as_str(r == 0 ? code : NULL);
+    if (r == 0 && part.n > 0)
+        r = memmem(text->p, text->n, part.p, part.n) != NULL;
+    arena_release(&a);
+    return r;
 }
 
 /* A prompt that shows the child, or a program of the run that is as fast,
@@ -229,46 +226,34 @@ static int judge_leak(struct select *s, struct candidate *c, size_t first,
                       size_t n, struct decision *d, struct err *e)
 {
     struct arena a = ARENA_INIT;
-    struct buf prompt = BUF_INIT(REC_MAX), code = BUF_INIT(REC_MAX);
+    struct buf prompt = BUF_INIT(REC_MAX);
     struct val *rec;
-    int status = -1;
-    if (spill_get(&s->spill, c->rec, &a, &rec, e) != 0)
-        goto out;
-    const struct val *list = val_get(rec, "prompt");
-    status = 0;
+    int found = spill_get(&s->spill, c->rec, &a, &rec, e);
+    const struct val *list = found == 0 ? val_get(rec, "prompt") : NULL;
     if (val_len(list) == 0)
         goto out;
     for (size_t i = 0; i < val_len(list); i++)
-        squeeze(&prompt, val_gets(val_at(list, i), "content"));
-    squeeze(&code, val_gets(rec, "code"));
-    if (holds(&prompt, &code)) {
+        select_squeeze(&prompt, val_gets(val_at(list, i), "content"));
+    found = holds(s, &prompt, c, e);
+    if (found == 1)
         *d = drop(ERR_LEAK, "the prompt holds its code");
-        goto out;
-    }
-    for (size_t i = first; i < first + n && c->timed; i++) {
+    for (size_t i = first; i < first + n && c->timed && found == 0; i++) {
         const struct candidate *o = s->all.v[i];
         if (o == c || o == c->up || o->iteration > c->iteration ||
             !select_usable(s, o, NULL) || !span_eq(o->context, c->context) ||
             o->ratio < c->ratio)
             continue;
-        struct arena tmp = ARENA_INIT;
-        status = squeezed_code(s, o, &tmp, &code, e);
-        arena_release(&tmp);
-        if (status != 0)
-            goto out;
-        if (holds(&prompt, &code)) {
+        found = holds(s, &prompt, o, e);
+        if (found == 1)
             *d = drop(ERR_LEAK,
                       arena_printf(&s->arena,
                                    "the prompt holds '%.*s', which is as fast",
                                    (int)o->program.n, o->program.p));
-            goto out;
-        }
     }
 out:
     arena_release(&a);
     buf_release(&prompt);
-    buf_release(&code);
-    return status;
+    return found < 0 ? -1 : 0;
 }
 
 /* ---- best steps and caps ---- */

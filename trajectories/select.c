@@ -89,7 +89,8 @@ static struct span keep(struct select *s, const struct val *rec,
     return v.n ? arena_span(&s->arena, v) : (struct span){NULL, 0};
 }
 
-static int take_revision(struct select *s, const struct val *rec, struct err *e)
+static int take_revision(struct select *s, struct arena *a,
+                         const struct val *rec, struct err *e)
 {
     struct candidate *c = candidate(s, rec_id(rec));
     if (c->seen) {
@@ -104,7 +105,13 @@ static int take_revision(struct select *s, const struct val *rec, struct err *e)
         c->program = c->id;
     c->parent = keep(s, rec, "parent");
     c->iteration = val_geti(rec, "iteration", 0);
-    return spill_put(&s->spill, rec, &c->rec, e) == 0 ? 0 : -2;
+    struct buf code = BUF_INIT(REC_MAX);
+    select_squeeze(&code, val_gets(rec, "code"));
+    int status = spill_put(&s->spill, rec, &c->rec, e);
+    if (status == 0)
+        status = spill_put(&s->spill, val_str(a, buf_span(&code)), &c->code, e);
+    buf_release(&code);
+    return status == 0 ? 0 : -2;
 }
 
 /* What must be the same for two measurements to be compared. */
@@ -182,7 +189,7 @@ static int select_process(void *state, struct arena *a, struct val *rec,
     if (!verdict && !(span_is(rec_kind(rec), "revision") && rec_ok(rec)))
         return emit_rec(out, a, rec, e);
     if (!verdict)
-        return take_revision(state, rec, e);
+        return take_revision(state, a, rec, e);
     if (val_gets(rec, "revision").n == 0)
         return err_set(e, ERR_BROKEN_INPUT, "verdict without a revision");
     take_verdict(state, rec);

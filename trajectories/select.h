@@ -27,6 +27,7 @@ struct candidate {
     int64_t iteration;
     bool seen; /* the revision itself was there, not the verdict only */
     struct spill_ref rec;
+    struct spill_ref code; /* squeezed, as a text */
     /* the verdict */
     bool judged; /* there is one */
     bool infrastructure;
@@ -70,6 +71,9 @@ struct select {
 
 /* Key of several texts, NUL between them. */
 struct span join_key(struct arena *a, const struct span *parts, size_t n);
+
+/* Append S to OUT without white space. */
+void select_squeeze(struct buf *out, struct span s);
 
 /* Sort, find parents, and decide on each candidate in each mode. */
 int select_judge(struct select *s, struct err *e) MUST_USE;
