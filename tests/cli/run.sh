@@ -143,7 +143,7 @@ run_case() { # PROGRAM/CASE
     if [ $status = 77 ]; then
         echo "skipped $name: $(tail -n 1 "$dir/stdout")"
         skipped=$((skipped + 1))
-    elif [ -n "${UPDATE:-}" ]; then
+    elif [ -n "${UPDATE:-}" ] && [ $status != 124 ]; then
         update "$base" "$dir" $status
         passed=$((passed + 1))
     else

@@ -2,22 +2,41 @@
 /*
  * LD_PRELOAD library that makes one call fail as a full disk does.
  *
- *   KM_FAIL=write:3   the third write or writev from here on fails, and so
- *                     does every later one (a disk stays full)
- *   KM_FAIL=fsync:1   also rename, close
- *   KM_FAIL_FD=1      only calls on this descriptor; default: all above 2
+ *   KM_FAIL=write:3   the third write to a file fails, and so does every later
+ *                     one (a disk stays full); also fsync, rename, close
+ *   KM_FAIL_FD=1      only calls on this descriptor, whatever it is; default:
+ *                     all files on a disk, not pipes, memfd, /proc
  *   KM_FAIL_ERRNO=5   default ENOSPC
  *
- * write:N also counts pwrite and what stdio writes by fflush or fclose is
- * not seen (libc calls its own write): programs use io_write_full.
+ * write counts write, writev and pwrite. What stdio writes is not seen (libc
+ * calls its own write): programs use io_write_full.
  */
 #include "base.h"
 
 #include <dlfcn.h>
+#include <linux/magic.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 
 static atomic_int calls;
+
+/* A file that takes room on a disk? */
+static bool on_disk(int fd)
+{
+    char link[64], target[16] = "";
+    struct stat st;
+    struct statfs fs;
+
+    if (fd <= 2 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+        fstatfs(fd, &fs) < 0 || fs.f_type == PROC_SUPER_MAGIC)
+        return false;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    if (readlink(link, target, sizeof(target) - 1) < 0)
+        return false;
+    return strncmp(target, "/memfd:", 7) != 0;
+}
 
 /* Must the call NAME on FD (-1: none) fail now? Sets errno. */
 static bool failing(const char *name, int fd)
@@ -28,7 +47,7 @@ static bool failing(const char *name, int fd)
 
     if (!spec || strncmp(spec, name, n) != 0 || spec[n] != ':')
         return false;
-    if (fd >= 0 && (only ? fd != strtol(only, NULL, 10) : fd <= 2))
+    if (fd >= 0 && (only ? fd != strtol(only, NULL, 10) : !on_disk(fd)))
         return false;
     if (atomic_fetch_add(&calls, 1) + 1 < strtol(spec + n + 1, NULL, 10))
         return false;
