@@ -170,6 +170,14 @@ static void apply(const struct opt *o, const char *text, bool negated)
     }
 }
 
+/* End of --help and --version. */
+static NORETURN void exit_shown(void)
+{
+    if (fflush(stdout) != 0)
+        die("'stdout': cannot write: %s", strerror(errno));
+    exit(EXIT_DONE);
+}
+
 int opt_parse(const struct opt_spec *spec, int argc, char **argv)
 {
     struct flat f;
@@ -221,11 +229,11 @@ int opt_parse(const struct opt_spec *spec, int argc, char **argv)
         }
         if (o->name == opt_builtin[1].name) {
             opt_help(spec, stdout);
-            exit(fflush(stdout) == 0 ? EXIT_DONE : EXIT_FATAL);
+            exit_shown();
         }
         if (o->name == opt_builtin[2].name) {
             printf("%s %s\n", spec->program, KM_VERSION);
-            exit(fflush(stdout) == 0 ? EXIT_DONE : EXIT_FATAL);
+            exit_shown();
         }
         apply(o, optarg, neg);
     }
