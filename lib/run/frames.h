@@ -13,8 +13,9 @@
  *
  *  load      {role: "reference" | "candidate", class: "Model", init: [...],
  *             seed, threads} + fd of the source (or of the shared object)
- *            -> {state: [{name, shape, dtype, param: bool}]}: parameters and
- *            buffers in order of the state dict
+ *            -> {state: [{name, shape, dtype, param: bool}]}: parameters, then
+ *            buffers (those outside of the state dict too). class may name a
+ *            free function: no state, called as it is
  *  arena     {arena: n, size} + fd          maps it shared
  *  state_get {arena, at: [offset...]}       writes the state there (in order)
  *  state_set {arena, items: [{name, offset, shape, dtype}]}  copies in place
