@@ -17,7 +17,7 @@ km-trajectories select --json </dev/null || echo "$?"
 echo '{"kind":"verdict","id":"1","state":"ok","why":[]}' |
     km-trajectories select --bare --json | jq -c '[.kind, .state, .why]'
 # A full disk is fatal too.
-for call in write:1 write:2 write:3 fsync:1 rename:1; do
+for call in write:1 write:2 write:3 write:99 fsync:1 rename:1; do
     LD_PRELOAD=$FAILIO KM_FAIL=$call km-trajectories select -i whole.km \
         -o full.km
     echo "$call $?"
