@@ -92,7 +92,7 @@ static enum pystmt_kind stmt_kind(struct build *b, TSNode n, enum pykind k)
 static void look_at_condition(struct build *b, TSNode n, struct pystmt *s)
 {
     struct span c = pynode_text(b->text, pynode_field(n, "condition"));
-    if (c.n < 64 && c.n > 0) {
+    if (c.p && c.n < 64) {
         bool name = memmem(c.p, c.n, "__name__", 8) != NULL;
         bool is = memmem(c.p, c.n, "==", 2) != NULL;
         s->is_main |= name && is && memmem(c.p, c.n, "__main__", 8) != NULL;
@@ -446,6 +446,14 @@ static void mark_python2(struct build *b, const struct frame *f, TSNode n)
         b->m->defs.v[d].python2 = true;
 }
 
+static void close_stmt(struct build *b, const struct frame *f)
+{
+    struct pymod *m = b->m;
+    if (f->own_stmt >= 0)
+        m->stmts.v[f->own_stmt].n_defs =
+            (int)m->globals.n - m->stmts.v[f->own_stmt].first_def;
+}
+
 static bool build_enter(void *payload, TSNode n, const char *field,
                         uint32_t depth)
 {
@@ -485,7 +493,10 @@ static bool build_enter(void *payload, TSNode n, const char *field,
             open_stmt(b, f, n);
     }
     mark_python2(b, f, n);
-    return by_kind(b, parent, f, n, field);
+    if (by_kind(b, parent, f, n, field))
+        return true;
+    close_stmt(b, f);
+    return false;
 }
 
 static void build_leave(void *payload, TSNode n, uint32_t depth)
@@ -493,11 +504,7 @@ static void build_leave(void *payload, TSNode n, uint32_t depth)
     struct build *b = payload;
     if (b->too_deep)
         return;
-    struct frame *f = &b->frames.v[depth];
-    struct pymod *m = b->m;
-    if (f->own_stmt >= 0)
-        m->stmts.v[f->own_stmt].n_defs =
-            (int)m->globals.n - m->stmts.v[f->own_stmt].first_def;
+    close_stmt(b, &b->frames.v[depth]);
     (void)n;
 }
 
