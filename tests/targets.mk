@@ -98,7 +98,8 @@ bench: all
 	@for script in $(sort $(wildcard tests/bench/*.sh)); do \
 	$(RUN_ENV) bash $$script || exit 1; done
 
-C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' \
+	':!tests/cli' ':!pipelines/sample')
 format:
 	clang-format -i $(C_FILES)
 format-check:

@@ -10,4 +10,4 @@ for program in "${filters[@]}" 'km-harvest sample.git'; do
         [ "$(wc -l <err)" = 1 ] && grep -q "^${program%% *}.*stdout" err || cat err
     done
 done
-echo done
+echo "all done"

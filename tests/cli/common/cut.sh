@@ -12,11 +12,11 @@ for file in in.km in.zst in.json; do
         lines=2
         [ $file != in.json ] || lines=3
         for ((n = first; n < size; n += step)); do
-            head -c $n $file >cut
+            head -c $n $file >cut.km
             # Without its last line feed, JSON text is still whole.
             [ "$file:$n" != "in.json:$((size - 1))" ] || continue
             # shellcheck disable=SC2086 # program and options
-            status 1 $lines $program <cut
+            status 1 $lines $program <cut.km
         done
         first=$(((first + 17) % step))
     done
@@ -32,4 +32,4 @@ for file in in.km in.zst; do
         status 1 2 km-cat changed
     done
 done
-echo done
+echo "all done"

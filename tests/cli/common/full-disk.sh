@@ -22,4 +22,4 @@ for fail in write:1 fsync:1 rename:1; do
     [ ! -e set/manifest.json ] || echo "km-export, $fail: a manifest"
     rm -rf set
 done
-echo done
+echo "all done"
