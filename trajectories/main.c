@@ -14,6 +14,13 @@ static const char help[] =
     "\n"
     "'km-trajectories COMMAND --help' lists a command's options.\n";
 
+static int print(const char *text)
+{
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+        die("cannot write stdout: %s", strerror(errno));
+    return EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     log_program = "km-trajectories";
@@ -23,12 +30,10 @@ int main(int argc, char **argv)
     if (strcmp(command, "select") == 0)
         return select_main(argc - 1, argv + 1);
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0) {
-        fputs(help, stdout);
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FATAL;
+        return print(help);
     }
     if (strcmp(command, "--version") == 0 || strcmp(command, "-V") == 0) {
-        puts("km-trajectories " KM_VERSION);
-        return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FATAL;
+        return print("km-trajectories " KM_VERSION "\n");
     }
     if (*command)
         die_usage("no command '%s': import or select", command);
