@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Licences of texts, headers, metadata; names of files and repositories. */
+#include "base.h"
+
+#include <check.h>
+
+#include "buf.h"
+#include "harvest/gitrepo.h"
+#include "harvest/licence.h"
+
+Suite *licence_suite(void);
+
+#define MIT_TEXT                                                               \
+    "Permission is hereby granted, free of charge, to any person obtaining "   \
+    "a copy\nof this software and associated documentation files, to deal in " \
+    "the Software\nwithout restriction. The above copyright notice and this "  \
+    "permission notice shall\nbe included in all copies.\n"
+#define BSD_TEXT                                                               \
+    "Redistribution and use in source and binary forms, with or without\n"     \
+    "modification, are permitted provided that the following conditions are "  \
+    "met:\n"
+#define APACHE_TEXT                                                            \
+    "                Apache License\n           Version 2.0, January 2004\n"   \
+    "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION\n"
+#define GPL_NOTICE                                                             \
+    "it under the terms of the GNU General Public License as published by\n"   \
+    "the Free Software Foundation, either version 3 of the License, or\n"      \
+    "(at your option) any later version.\n"
+
+static const struct {
+    const char *text, *spdx;
+} texts[] = {
+    {"MIT License\n\nCopyright (c) 2020 X\n\n" MIT_TEXT, "MIT"},
+    {"# " MIT_TEXT, "MIT"},
+    {"Permission is hereby granted, free of charge, to any person obtaining\n"
+     "a copy of this software, without restriction.\n",
+     "MIT-0"},
+    {APACHE_TEXT, "Apache-2.0"},
+    {BSD_TEXT, "BSD-2-Clause"},
+    {BSD_TEXT "Neither the name of X nor the names of its contributors may be "
+              "used to\nendorse or promote products derived from\nthis "
+              "software.",
+     "BSD-3-Clause"},
+    {"GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n" GPL_NOTICE,
+     "GPL-3.0-only"},
+    {"GNU GENERAL PUBLIC LICENSE\nVersion 2, June 1991\n for noncommercial "
+     "distribution\n",
+     "GPL-2.0-only"},
+    {"GNU LESSER GENERAL PUBLIC LICENSE\nVersion 2.1, February 1999\n",
+     "LGPL-2.1-only"},
+    {"This program is free software: you can redistribute " GPL_NOTICE,
+     "GPL-3.0-or-later"},
+    {"Mozilla Public License Version 2.0\n", "MPL-2.0"},
+    {"This is free and unencumbered software released into the public domain.",
+     "Unlicense"},
+    {"CC0 1.0 Universal\n", "CC0-1.0"},
+    {"Attribution-NonCommercial 4.0 International\n", "CC-BY-NC-4.0"},
+    {"Permission to use, copy, modify, and/or distribute this software for "
+     "any\npurpose with or without fee is hereby granted, provided that the "
+     "above\ncopyright notice and this permission notice appear in all "
+     "copies.\n",
+     "ISC"},
+    {APACHE_TEXT "\n----\nParts of this are under:\n" MIT_TEXT,
+     "Apache-2.0 AND MIT"},
+    /* more limits than the text has, or no known text: no answer */
+    {"MIT License\n" MIT_TEXT "for non-commercial use only", ""},
+    {"LLAMA 2 COMMUNITY LICENSE AGREEMENT\n", ""},
+    {"All rights reserved.\n", ""},
+    {"", ""},
+};
+
+START_TEST(test_texts)
+{
+    char spdx[SPDX_MAX];
+
+    licence_text(spdx, span_str(texts[_i].text));
+    ck_assert_str_eq(spdx, texts[_i].spdx);
+}
+END_TEST
+
+static const struct {
+    const char *source;
+    int rc;
+    bool tag;
+    const char *spdx;
+} headers[] = {
+    {"import x\n", 0, false, ""},
+    {"# SPDX-License-Identifier: MIT\n", 1, true, "MIT"},
+    {"# SPDX-License-Identifier: (MIT OR Apache-2.0) \"\n", 1, true,
+     "(MIT OR Apache-2.0)"},
+    {"#!/usr/bin/python\n\n# Licensed under the Apache License, Version 2.0 "
+     "(the\n# \"License\");\n",
+     1, false, "Apache-2.0"},
+    {"\"\"\"Model.\n\nLicensed under the MIT License.\n\"\"\"\nimport x\n", 1,
+     false, "MIT"},
+    {"# This source code is licensed under the license found in the\n"
+     "# LICENSE file in the root directory\n",
+     0, false, ""},
+    {"# Copyright NVIDIA. Any use, reproduction, disclosure or distribution "
+     "of\n# this software without an express license agreement is strictly "
+     "prohibited.\n",
+     2, false, ""},
+    {"# licensed under the CC-by-NC license found in LICENSE\n", 2, false, ""},
+    {"# see the GNU General Public License\n", 2, false, ""},
+    {"# it under the terms of the GNU General Public License as published by\n"
+     "# the Free Software Foundation, either version 2 of the License, or\n"
+     "# (at your option) any later version.\n",
+     1, false, "GPL-2.0-or-later"},
+    /* further down, or in code: not the file's licence */
+    {"import x\n# Licensed under the MIT License\n", 0, false, ""},
+    {"x = '''\nLicensed under the MIT License\n'''\n", 0, false, ""},
+};
+
+START_TEST(test_headers)
+{
+    char spdx[SPDX_MAX];
+    bool tag;
+
+    ck_assert_int_eq(licence_header(spdx, &tag, span_str(headers[_i].source)),
+                     headers[_i].rc);
+    ck_assert(tag == headers[_i].tag);
+    ck_assert_str_eq(spdx, headers[_i].spdx);
+}
+END_TEST
+
+START_TEST(test_rules)
+{
+    static const char *const allow[] = {"MIT", "BSD-*", "Apache-2.0"};
+    static const char *const deny[] = {"GPL-*", "BSD-4-Clause"};
+    struct licence_rules all = {NULL, NULL, 0, 0};
+    struct licence_rules some = {allow, deny, 3, 2};
+    struct licence_rules no_gpl = {NULL, deny, 0, 2};
+
+    ck_assert(licence_allowed(&all, "GPL-3.0-only"));
+    ck_assert(!licence_allowed(&all, ""));
+    ck_assert(licence_allowed(&some, "MIT"));
+    ck_assert(licence_allowed(&some, "mit"));
+    ck_assert(licence_allowed(&some, "BSD-3-Clause"));
+    ck_assert(!licence_allowed(&some, "BSD-4-Clause"));
+    ck_assert(!licence_allowed(&some, "MIT-0"));
+    ck_assert(licence_allowed(&some, "MIT AND Apache-2.0"));
+    ck_assert(!licence_allowed(&some, "MIT AND GPL-2.0-only"));
+    ck_assert(licence_allowed(&some, "GPL-2.0-only OR MIT"));
+    ck_assert(licence_allowed(&some, "MIT OR GPL-2.0-only"));
+    ck_assert(licence_allowed(&some, "(MIT OR GPL-2.0-only)"));
+    ck_assert(!licence_allowed(&some, "(MIT OR ISC) AND GPL-2.0-only"));
+    ck_assert(licence_allowed(&some, "Apache-2.0 WITH LLVM-exception"));
+    ck_assert(licence_allowed(&no_gpl, "ISC"));
+    ck_assert(!licence_allowed(&no_gpl, "GPL-3.0-or-later"));
+}
+END_TEST
+
+START_TEST(test_file_names)
+{
+    static const char *const order[] = {
+        "LICENSE",     "LICENSE.md",     "LICENSE.txt",  "LICENSE.rst",
+        "UNLICENSE",   "COPYING.LESSER", "COPYING",      "LICENSE-MIT",
+        "MIT-LICENSE", "COPYRIGHT",      "COPYRIGHT.txt"};
+
+    for (size_t i = 1; i < ARRAY_LEN(order); i++)
+        ck_assert_msg(licence_file_rank(span_str(order[i - 1])) >
+                          licence_file_rank(span_str(order[i])),
+                      "%s, %s", order[i - 1], order[i]);
+    ck_assert_int_eq(licence_file_rank(SPAN_LIT("Licence")),
+                     licence_file_rank(SPAN_LIT("LICENSE")));
+    ck_assert_int_gt(licence_file_rank(SPAN_LIT("copyright.txt")), 0);
+    ck_assert_int_eq(licence_file_rank(SPAN_LIT("license.py")), 0);
+    ck_assert_int_eq(licence_file_rank(SPAN_LIT("README.md")), 0);
+    ck_assert_int_eq(licence_file_rank(SPAN_LIT("")), 0);
+}
+END_TEST
+
+static const struct {
+    const char *text, *spdx;
+} metadata[] = {
+    {"[project]\nlicense = \"MIT\"\n", "MIT"},
+    {"license = {text = \"Apache-2.0\"}\n", "Apache-2.0"},
+    {"license={ file = \"LICENSE\" }\nclassifiers = [\n"
+     "  \"License :: OSI Approved :: MIT License\",\n]\n",
+     "MIT"},
+    {"setup(\n    name='x',\n    license='Apache License 2.0',\n)\n",
+     "Apache-2.0"},
+    {"Metadata-Version: 2.1\nLicense: BSD-3-Clause\n", "BSD-3-Clause"},
+    {"[metadata]\nlicense = proprietary\n", ""},
+    {"license", ""},
+    {"", ""},
+};
+
+START_TEST(test_metadata)
+{
+    char spdx[SPDX_MAX];
+
+    licence_metadata(spdx, span_str(metadata[_i].text));
+    ck_assert_str_eq(spdx, metadata[_i].spdx);
+}
+END_TEST
+
+static const struct {
+    const char *url, *name;
+} urls[] = {
+    {"https://github.com/a/b.git", "github.com/a/b"},
+    {"https://github.com/a/b/", "github.com/a/b"},
+    {"https://user:secret@host.org:8443/a/b", "host.org/a/b"},
+    {"git@github.com:a/b.git", "github.com/a/b"},
+    {"ssh://git@host/a/b/c.git", "host/a/b/c"},
+    {"host:/a/b", "host/a/b"},
+    {"/local/path/x", ""},
+    {"../x", ""},
+    {"./x:y", ""},
+    {"file:///a/b", ""},
+    {"https://host", ""},
+    {"https://", ""},
+    {":", ""},
+    {"", ""},
+};
+
+START_TEST(test_urls)
+{
+    char name[64];
+
+    git_url_name(span_str(urls[_i].url), name, sizeof(name));
+    ck_assert_str_eq(name, urls[_i].name);
+}
+END_TEST
+
+START_TEST(test_folder_names)
+{
+    char name[64];
+
+    git_folder_name("/no/such/x", name, sizeof(name));
+    ck_assert_str_eq(name, "x");
+    git_folder_name("/no/such/x.git/", name, sizeof(name));
+    ck_assert_str_eq(name, "x");
+    git_folder_name("/no/such/x/.git", name, sizeof(name));
+    ck_assert_str_eq(name, "x");
+    git_folder_name("/", name, sizeof(name));
+    ck_assert_str_eq(name, "repository");
+}
+END_TEST
+
+Suite *licence_suite(void)
+{
+    Suite *s = suite_create("licence");
+    TCase *t = tcase_create("licence");
+
+    tcase_add_loop_test(t, test_texts, 0, (int)ARRAY_LEN(texts));
+    tcase_add_loop_test(t, test_headers, 0, (int)ARRAY_LEN(headers));
+    tcase_add_test(t, test_rules);
+    tcase_add_test(t, test_file_names);
+    tcase_add_loop_test(t, test_metadata, 0, (int)ARRAY_LEN(metadata));
+    tcase_add_loop_test(t, test_urls, 0, (int)ARRAY_LEN(urls));
+    tcase_add_test(t, test_folder_names);
+    suite_add_tcase(s, t);
+    return s;
+}
