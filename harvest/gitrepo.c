@@ -45,14 +45,25 @@ void git_stop(void)
     git_libgit2_shutdown();
 }
 
+/* open_ext refuses extensions that do not matter for reading objects, such as
+ * worktreeConfig; open_bare does not look at them. */
+static int open_any(git_repository **out, const char *path)
+{
+    if (git_repository_open_ext(out, path, GIT_REPOSITORY_OPEN_NO_SEARCH,
+                                NULL) == 0 ||
+        git_repository_open_bare(out, path) == 0)
+        return 0;
+    char *inner = xasprintf("%s/.git", path);
+    int rc = git_repository_open_bare(out, inner);
+    free(inner);
+    return rc;
+}
+
 int gitrepo_open(struct gitrepo **out, const char *path, struct err *e)
 {
     struct gitrepo *r = xcalloc(1, sizeof(*r));
     *out = NULL;
-    if (git_repository_open_ext(&r->git, path, GIT_REPOSITORY_OPEN_NO_SEARCH,
-                                NULL) != 0 &&
-        /* Refuses fewer extensions than open_ext. */
-        git_repository_open_bare(&r->git, path) != 0) {
+    if (open_any(&r->git, path) != 0) {
         err_set(e, ERR_NOT_A_REPO, "not a git repository");
         goto fail;
     }

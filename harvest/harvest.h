@@ -12,8 +12,9 @@
 /* Text of all Python files of one repository together: the largest real ones
  * have a third of it. */
 #define HARVEST_MAX_TEXT (256u << 20)
-#define HARVEST_MAX_OUT  ((size_t)1 << 30) /* packed records of one repository \
-                                            */
+#define HARVEST_MAX_OUT                                                        \
+    ((size_t)1 << 30) /* packed records of one repository                      \
+                       */
 
 struct harvest_rules {
     const char *rev; /* NULL = HEAD */

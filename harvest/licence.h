@@ -33,6 +33,8 @@ bool licence_allowed(const struct licence_rules *rules, const char *expr);
 /* Rank of a file name as licence file, 0 = it is none; the higher the better
  * ("LICENSE" before "LICENSE.md" before "COPYING" before "COPYRIGHT"). */
 int licence_file_rank(struct span name);
+/* Rank of a name like LICENSE-MIT, one of several to choose from. */
+bool licence_is_variant(int rank);
 /* Licence named by the text of package metadata: pyproject.toml, setup.cfg,
  * setup.py, PKG-INFO; "" when it names none that is known. */
 void licence_metadata(char spdx[SPDX_MAX], struct span text);

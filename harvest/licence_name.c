@@ -53,6 +53,11 @@ int licence_file_rank(struct span name)
     return span_is(s, "copyright") ? 10 + bonus : 0;
 }
 
+bool licence_is_variant(int rank)
+{
+    return rank >= 40 && rank < 50;
+}
+
 static const struct {
     const char *name, *spdx;
 } names[] = {

@@ -93,7 +93,8 @@ static void read_one(const struct licence_file *file, struct gitrepo *git,
     buf_release(&b);
 }
 
-/* LICENSE-MIT and LICENSE-APACHE beside each other leave the choice. */
+/* LICENSE-MIT and LICENSE-APACHE beside each other, without a LICENSE, leave
+ * the choice. */
 static void add_choice(char spdx[SPDX_MAX], const char *other)
 {
     size_t n = strlen(spdx);
@@ -110,35 +111,29 @@ static int by_rank(const void *a, const void *b)
 static const struct licence *folder_licence(struct folder *f,
                                             struct gitrepo *git)
 {
-    static const char *const choice[] = {"license-", "license_", "license."};
     char spdx[SPDX_MAX];
+    struct licence *l = &f->licence;
     if (f->read)
-        return &f->licence;
+        return l;
     f->read = true;
     qsort(f->files.v, f->files.n, sizeof(*f->files.v), by_rank);
     const struct licence_file *best = &f->files.v[0];
-    read_one(best, git, f->licence.spdx);
-    f->licence.evidence = best->path;
+    read_one(best, git, l->spdx);
+    l->evidence = best->path;
     for (size_t i = 1; i < f->files.n; i++) {
         const struct licence_file *next = &f->files.v[i];
-        struct span dir = folder_of(span_str(best->path));
-        const char *name = best->path + dir.n + (dir.n > 0);
-        bool several = false;
-        for (size_t k = 0; k < ARRAY_LEN(choice); k++)
-            several |= strncasecmp(name, choice[k], 8) == 0;
-        if (best->rank == METADATA_RANK) {
-            if (!f->licence.spdx[0]) {
-                read_one(next, git, f->licence.spdx);
-                f->licence.evidence = next->path;
-            }
-        } else if (several && next->rank > 40 && f->licence.spdx[0]) {
+        if (best->rank == METADATA_RANK && !l->spdx[0]) {
+            read_one(next, git, l->spdx);
+            l->evidence = next->path;
+        } else if (licence_is_variant(best->rank) &&
+                   licence_is_variant(next->rank) && l->spdx[0]) {
             read_one(next, git, spdx);
-            add_choice(f->licence.spdx, spdx);
+            add_choice(l->spdx, spdx);
         }
     }
-    if (best->rank == METADATA_RANK && !f->licence.spdx[0])
-        f->licence.evidence = "";
-    return &f->licence;
+    if (best->rank == METADATA_RANK && !l->spdx[0])
+        l->evidence = "";
+    return l;
 }
 
 const struct licence *terms_root(struct terms *t, struct gitrepo *git)

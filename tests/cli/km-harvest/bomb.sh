@@ -1,0 +1,19 @@
+# A tree whose few objects describe a thousand million files.
+. "$SRC/tests/cli/km-harvest/repos.bash"
+repo r --bare
+blob=$(echo 'import torch' | git -C r hash-object -w --stdin)
+tree=$(for i in {0..9}; do printf '100644 blob %s\tf%s.py\n' "$blob" "$i"; done |
+    git -C r mktree)
+for _ in {1..8}; do
+    tree=$(for i in {0..9}; do printf '040000 tree %s\td%s\n' "$tree" "$i"; done |
+        git -C r mktree)
+done
+git -C r update-ref refs/heads/main "$(git -C r commit-tree -m x "$tree")"
+km-harvest --json r 2>/dev/null | show .note
+# And one that is deep.
+tree=$(printf '100644 blob %s\tf.py\n' "$blob" | git -C r mktree)
+for _ in {1..150}; do
+    tree=$(printf '040000 tree %s\td\n' "$tree" | git -C r mktree)
+done
+git -C r update-ref refs/heads/main "$(git -C r commit-tree -m x "$tree")"
+km-harvest --json r 2>/dev/null | show .note

@@ -1,0 +1,32 @@
+# Where a licence is found, and what it lets through.
+. "$SRC/tests/cli/km-harvest/repos.bash"
+m='from torch import nn\nclass M(nn.Module): pass\n'
+l='.path // .repo, .licence.spdx, .licence.evidence'
+bsd='Redistribution and use in source and binary forms, with or without
+modification, are permitted provided that ...\n'
+repo none
+commit none m.py "$m"
+repo odd
+commit odd m.py "$m" LICENSE 'You may look at it on Tuesdays.\n'
+repo some
+commit some COPYRIGHT 'Copyright (c) X\n' LICENSE.md "$MIT" LICENSE-FID "$bsd" \
+    m.py "$m" \
+    tag.py "# SPDX-License-Identifier: GPL-2.0-only\n$m" \
+    head.py "# Licensed under the Apache License, Version 2.0\n$m" \
+    third/copying "$bsd" third/a/m.py "$m" third/b/LICENSE 'private\n' \
+    third/b/m.py "$m"
+repo choice
+commit choice LICENSE-APACHE 'Apache License\nVersion 2.0\nTERMS AND CONDITIONS
+FOR USE, REPRODUCTION, AND DISTRIBUTION\n' LICENSE-MIT "$MIT" m.py "$m"
+repo meta
+commit meta pyproject.toml '[project]\nlicense = {text = "MIT"}\n' m.py "$m"
+for r in none odd some choice meta; do
+    echo "== $r"
+    km-harvest --json $r | show "$l"
+done
+echo "== any"
+km-harvest --json --any-licence none | show "$l"
+echo "== only MIT and BSD"
+km-harvest --json --licences MIT,BSD-* some choice | show "$l" | grep module
+echo "== no GPL"
+km-harvest --json --deny-licences GPL-*,BSD-2-Clause some | show "$l" | grep module
