@@ -18,7 +18,8 @@
 #   BUILD=DIR    build folder (build/release)
 #   UPDATE=1     rewrite the expectations instead of comparing
 #   WRAP=CMD     run every program under CMD, such as 'valgrind -q'
-#   CASE_TIMEOUT seconds a case may take (120)
+#   CASE_TIMEOUT=SECONDS  for every case, instead of 120 or what a line
+#                '# timeout: SECONDS' in it says
 set -euo pipefail
 
 src=$(cd "$(dirname "$0")/../.." && pwd)
@@ -126,18 +127,19 @@ check_case() { # base, scratch folder, status; prints what is wrong
 }
 
 run_case() { # PROGRAM/CASE
-    local name=$1 base=$cases_dir/$1 dir status=0 wrong
+    local name=$1 base=$cases_dir/$1 dir status=0 wrong limit
     if [[ $name == km-* ]] && [ ! -x "$build/bin/${name%%/*}" ]; then
         echo "skipped $name: ${name%%/*} is not built"
         skipped=$((skipped + 1))
         return
     fi
     dir=$(mktemp -d "$top/case.XXXXXX")
+    limit=$(sed -nE 's/^# timeout: ([0-9]+)$/\1/p' "$base.sh")
     mkdir "$dir/work" "$dir/tmp" "$dir/cache" "$dir/home"
     (
         cd "$dir/work"
         export HOME=$dir/home TMPDIR=$dir/tmp KM_CACHE=$dir/cache
-        timeout -k 5 "${CASE_TIMEOUT:-120}" bash "$base.sh" \
+        timeout -k 5 "${CASE_TIMEOUT:-${limit:-120}}" bash "$base.sh" \
             >"$dir/stdout" 2>"$dir/stderr" </dev/null
     ) || status=$?
     if [ $status = 77 ]; then
