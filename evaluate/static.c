@@ -274,10 +274,10 @@ static const struct definition *named(const struct definitions *d,
     return NULL;
 }
 
-/* ModelNew by itself, through aliases and empty subclasses. */
-static const struct definition *entry(const struct definitions *d)
+/* NAME by itself, through aliases and empty subclasses. */
+static const struct definition *entry(const struct definitions *d,
+                                      struct span name)
 {
-    struct span name = SPAN_LIT("ModelNew");
     for (int hop = 0; hop < 8; hop++) {
         const struct definition *x = named(d, name);
         if (x && !(x->is_class && x->empty && x->base.n))
@@ -300,8 +300,8 @@ static const struct definition *entry(const struct definitions *d)
 static bool is_copy(const struct definitions *cand,
                     const struct definitions *ref)
 {
-    const struct definition *x = entry(cand);
-    const struct definition *m = named(ref, SPAN_LIT("Model"));
+    const struct definition *x = entry(cand, SPAN_LIT("ModelNew"));
+    const struct definition *m = entry(ref, SPAN_LIT("Model"));
     if (!x || !m || strcmp(x->normal, m->normal))
         return false;
     /* The same text over another helper is another program. */
