@@ -97,9 +97,11 @@ static void read_one(const struct licence_file *file, struct gitrepo *git,
  * the choice. */
 static void add_choice(char spdx[SPDX_MAX], const char *other)
 {
-    size_t n = strlen(spdx);
-    if (other[0] && !strstr(spdx, other) && n + strlen(other) + 5 < SPDX_MAX)
-        snprintf(spdx + n, SPDX_MAX - n, " OR %s", other);
+    size_t n = strlen(spdx), more = strlen(other);
+    if (more == 0 || strstr(spdx, other) || n + more + 5 > SPDX_MAX)
+        return;
+    memcpy(spdx + n, " OR ", 4);
+    memcpy(spdx + n + 4, other, more + 1);
 }
 
 static int by_rank(const void *a, const void *b)

@@ -34,18 +34,18 @@ END
 for f in deep lambda indent huge tokens; do
     oid=$(git -C r hash-object -w --stdin <$f.py)
     echo "M 100644 $oid $f.py"
-done >more
+done >entries
 oid=$(printf 'bom.py' | git -C r hash-object -w --stdin)
 {
     echo "M 120000 $oid link.py"
     echo "M 160000 1111111111111111111111111111111111111111 module.py"
     echo "M 100644 $(git -C r rev-parse main:bom.py) \"caf\\351.py\""
     echo "M 100644 $(git -C r rev-parse main:bom.py) \"new\\nline.py\""
-} >>more
+} >>entries
 {
     printf 'commit refs/heads/main\ncommitter t <t@e> 1577836800 +0000\ndata 0\n'
     echo "from $(git -C r rev-parse main)"
-    cat more
+    cat entries
 } | git -C r fast-import --quiet --force
 km-harvest --json r >out
 jq -r 'select(.kind == "file" and .state != "ok") |
