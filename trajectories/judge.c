@@ -129,9 +129,16 @@ static struct decision drop(enum err_code code, const char *note)
     return (struct decision){code, note};
 }
 
+/* For the note: a build that failed and a wrong result are both incorrect. */
+static const char *outcome(struct select *s, const struct candidate *c)
+{
+    return arena_printf(&s->arena, "outcome '%.*s'",
+                        (int)MIN(c->outcome.n, 40u),
+                        c->outcome.p ? c->outcome.p : "");
+}
+
 /* What does not depend on the parent. */
-static struct decision judge_child(const struct select *s,
-                                   const struct candidate *c)
+static struct decision judge_child(struct select *s, const struct candidate *c)
 {
     if (!c->seen)
         return drop(ERR_BROKEN_INPUT,
@@ -146,9 +153,9 @@ static struct decision judge_child(const struct select *s,
     if (c->infrastructure)
         return drop(ERR_INFRASTRUCTURE, NULL);
     if (!c->honest)
-        return drop(ERR_DISHONEST, NULL);
+        return drop(ERR_DISHONEST, outcome(s, c));
     if (!c->correct)
-        return drop(ERR_INCORRECT, NULL);
+        return drop(ERR_INCORRECT, outcome(s, c));
     if (!c->contract_ok && !s->o.ignore_contract)
         return drop(ERR_CONTRACT, NULL);
     if (c->depth < 0)
