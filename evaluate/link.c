@@ -11,13 +11,16 @@
 
 #define OPEN_S 30.0
 
-/* Path of an internal program: beside this one in a build folder, else where
- * it was installed. Caller frees. */
+/* Path of an internal program: in $KM_LIBEXEC, else beside this one as in a
+ * build folder, else where it was installed. Caller frees. */
 static char *internal_program(const char *name)
 {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    const char *dir = getenv("KM_LIBEXEC");
     char *path, *slash;
+    if (dir && dir[0])
+        return xasprintf("%s/%s", dir, name);
     if (n > 0) {
         self[n] = 0;
         slash = strrchr(self, '/');

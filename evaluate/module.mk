@@ -17,3 +17,6 @@ km-runner-c_ARCHIVES := run
 # Jailed under an address space limit, which the sanitizers do not survive.
 km-runner-c_NOSAN := 1
 EMBED += evaluate/km_candidate.h
+UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
+	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
+	evaluate/outcome.c

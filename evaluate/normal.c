@@ -19,7 +19,7 @@ static bool enter(void *payload, TSNode n, const char *field UNUSED,
     struct span s = pynode_text(p->text, n);
     bool statement = p->blocks.n && depth == p->blocks.v[p->blocks.n - 1] + 1;
 
-    if (pynode_is(n, "comment"))
+    if (pynode_is(n, "comment") || pynode_is(n, ";"))
         return false;
     if (pynode_is(n, "expression_statement") && ts_node_child_count(n) == 1 &&
         pynode_is(ts_node_child(n, 0), "string"))
@@ -100,36 +100,45 @@ static size_t literal(struct span s, size_t i)
     return MIN(i + 1, s.n);
 }
 
+bool normal_c_token(struct span s, size_t *at, struct span *token)
+{
+    size_t i = skip(s, *at), start = i;
+    if (i >= s.n)
+        return false;
+    if (s.p[i] == '"' || s.p[i] == '\'')
+        i = literal(s, i);
+    else if (word(s.p[i]))
+        while (i < s.n && word(s.p[i]))
+            i++;
+    else
+        i++;
+    *token = (struct span){s.p + start, i - start};
+    *at = i;
+    return true;
+}
+
 int normal_c(struct buf *out, struct span s)
 {
     bool directive = false, fresh = true;
-    for (size_t i = skip(s, 0); i < s.n; i = skip(s, i)) {
-        size_t start = i;
-        if (s.p[i] == '\n') {
+    struct span t;
+    size_t at = 0;
+    while (normal_c_token(s, &at, &t)) {
+        if (t.p[0] == '\n') {
             if (directive)
                 buf_addc(out, '\n');
             directive = false;
             fresh = true;
-            i++;
             continue;
         }
-        if (fresh && s.p[i] == '#') {
+        if (fresh && t.p[0] == '#') {
             directive = true;
             buf_addc(out, '\n');
         }
         fresh = false;
-        if (s.p[i] == '"' || s.p[i] == '\'')
-            i = literal(s, i);
-        else if (word(s.p[i]))
-            while (i < s.n && word(s.p[i]))
-                i++;
-        else
-            i++;
-        buf_add(out, s.p + start, i - start);
-        /* Operators are taken byte by byte; a space would join or part
-         * nothing that matters but "+ +" and "++". */
-        buf_addc(out, i < s.n && !word(s.p[start]) && !word(s.p[i]) &&
-                              skip(s, i) == i
+        buf_addspan(out, t);
+        /* "+ +" is not "++": operators that touch are told apart. */
+        buf_addc(out, at < s.n && !word(t.p[0]) && !word(s.p[at]) &&
+                              s.p[at] != '\n' && skip(s, at) == at
                           ? '\2'
                           : ' ');
     }

@@ -12,6 +12,9 @@
  * on their own are left out. */
 int normal_python(struct buf *out, struct span text, TSNode root,
                   struct span rename);
+/* Next token of C from *AT on, comments and white space left out; a newline is
+ * a token, operators come byte by byte. False at the end. */
+bool normal_c_token(struct span text, size_t *at, struct span *token);
 /* Tokens of C: one space between them, preprocessor lines kept as lines. */
 int normal_c(struct buf *out, struct span text);
 

@@ -147,7 +147,8 @@ static int64_t own_peak(const struct side *d, const struct proc_memory *m)
 }
 
 int memory_measure(struct side *d, const struct task *t, struct gen *g,
-                   size_t warm, struct memory_figures *m, struct err *e)
+                   size_t warm, double limit_s, struct memory_figures *m,
+                   struct err *e)
 {
     struct ring r;
     enum config_id c[SLOTS_MAX] = {CONFIG_D1};
@@ -167,13 +168,13 @@ int memory_measure(struct side *d, const struct task *t, struct gen *g,
     memory_read(d->s.r.pid, &now);
     first = own_peak(d, &now) - m->base;
     for (size_t k = 0; !rc && k < warm; k++)
-        rc = side_run(d, k % d->slots, 1, NULL, FIRST_S, NULL, e);
+        rc = side_run(d, k % d->slots, 1, NULL, limit_s, NULL, e);
     if (rc)
         goto out;
     memory_read(d->s.r.pid, &now);
     m->resident = MAX((int64_t)0, own_bytes(d, &now) - m->base);
     memory_reset_peak(d->s.r.pid);
-    rc = side_run(d, 0, 1, NULL, FIRST_S, NULL, e);
+    rc = side_run(d, 0, 1, NULL, limit_s, NULL, e);
     if (rc)
         goto out;
     memory_read(d->s.r.pid, &now);
@@ -249,8 +250,9 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
                      "the reference's inputs cannot be bound", d, e);
     if (rc)
         goto out;
-    rc = as_bad_task(memory_measure(d, &ref->task, g, 4, &ref->memory, e),
-                     "the reference's forward fails", d, e);
+    rc = as_bad_task(
+        memory_measure(d, &ref->task, g, 4, FIRST_S, &ref->memory, e),
+        "the reference's forward fails", d, e);
     if (rc)
         goto out;
     if (check_outputs(ref, d->reply, e)) {

@@ -89,10 +89,10 @@ int reference_set_state(struct reference *ref, const struct state *st,
 struct state reference_affine(const struct reference *ref, struct gen *g);
 
 /* First forward and steady state of D on decoy data, WARM more forwards
- * between, watched from outside. Slots must be placed. 0, 1, -1 as
- * session_call. */
+ * between (each within LIMIT_S, the first within a minute), watched from
+ * outside. Slots must be placed. 0, 1, -1 as session_call. */
 int memory_measure(struct side *d, const struct task *t, struct gen *g,
-                   size_t warm, struct memory_figures *m,
+                   size_t warm, double limit_s, struct memory_figures *m,
                    struct err *e) MUST_USE;
 
 #endif

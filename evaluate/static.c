@@ -8,8 +8,6 @@
 #include "mem.h"
 #include "py/pytree.h"
 
-#include <ctype.h>
-
 struct statics {
     struct pyparser *py;
 };
@@ -336,21 +334,17 @@ static bool reference_copy(struct statics *s, struct span code, TSNode root,
 static void look_c(struct look *l)
 {
     uint32_t line = 1;
-    for (size_t i = 0; i < l->text.n;) {
-        size_t start = i;
-        struct span w;
-        while (i < l->text.n && (isalnum((unsigned char)l->text.p[i]) ||
-                                 l->text.p[i] == '_' || l->text.p[i] == '/'))
-            i++;
-        w = (struct span){l->text.p + start, i - start};
-        for (size_t k = 0; w.n && k < ARRAY_LEN(c_names); k++)
-            if (span_is(w, c_names[k].name))
+    size_t at = 0, seen = 0;
+    struct span t;
+    while (normal_c_token(l->text, &at, &t)) {
+        for (; l->text.p + seen < t.p; seen++)
+            line += l->text.p[seen] == '\n';
+        for (size_t k = 0; k < ARRAY_LEN(c_names); k++)
+            if (span_is(t, c_names[k].name))
                 found(l, &c_names[k], line);
-        for (size_t k = 0; w.n && k < ARRAY_LEN(words); k++)
-            if (span_is(w, words[k].name))
+        for (size_t k = 0; k < ARRAY_LEN(words); k++)
+            if (memmem(t.p, t.n, words[k].name, strlen(words[k].name)))
                 found(l, &words[k], line);
-        if (i == start)
-            line += l->text.p[i++] == '\n';
     }
 }
 

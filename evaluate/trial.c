@@ -9,8 +9,6 @@
 #include <math.h>
 #include <sys/wait.h>
 
-#define FIRST_S 60.0
-
 void trial_end(struct trial *t, enum outcome o, const char *message)
 {
     if (t->ended)
@@ -385,7 +383,7 @@ static int start(struct trial *t, struct err *e)
         rc = side_place(d, t->g, ref->slots, e);
     if (!rc)
         rc = memory_measure(d, &ref->task, t->g, 2 + gen_below(t->g, 5),
-                            &t->memory, e);
+                            reference_limit(ref, 1), &t->memory, e);
     if (rc)
         return trial_failed(t, rc, e);
     t->has_memory = t->ran = true;

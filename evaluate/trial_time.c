@@ -17,7 +17,6 @@
 #define SURPRISING     20.0
 #define ALONE_RINGS    15
 #define ALONE_MARGIN   1.02
-#define FIRST_S        60.0
 
 /* Configurations for N slots: all tested ones in a random rotation. */
 static void mixed(struct trial *t, enum config_id *c, size_t n)
@@ -53,8 +52,8 @@ static int settle(struct trial *t, struct side *d, size_t turns, struct err *e)
     side_fill(d, t->g);
     side_salt(d);
     for (size_t i = 0; !rc && i < turns; i++)
-        rc = side_run(d, 0, 1 + gen_below(t->g, t->ref->slots), NULL, FIRST_S,
-                      NULL, e);
+        rc = side_run(d, 0, 1 + gen_below(t->g, t->ref->slots), NULL,
+                      reference_limit(t->ref, t->ref->slots), NULL, e);
     return rc;
 }
 

