@@ -168,7 +168,7 @@ static void inherit_uses(struct param *to, const struct param *from)
     }
 }
 
-static void params_release(struct params *ps)
+void params_release(struct params *ps)
 {
     for (size_t i = 0; i < ps->n; i++) {
         array_release(&ps->v[i].choices);
@@ -623,6 +623,60 @@ static void find_configs(struct facts *f)
     }
 }
 
+/* What `**kwargs` hands to the constructors of the bases, by keyword. */
+static void read_base_signatures(const struct facts *f, const struct pydef *d,
+                                 struct params *out, int depth)
+{
+    for (size_t i = 0; i < d->bases.n && depth < 8; i++) {
+        const struct pydef *b = pymod_def(f->mod, d->bases.v[i].dotted);
+        const struct pydef *m =
+            b && b->is_class && b != d ? method_of(f, b, "__init__", 0) : NULL;
+        struct params base = {0};
+        if (!m)
+            continue;
+        read_signature(f, m, &base);
+        read_uses(f, b, m, &base, false, 1);
+        for (size_t k = 0; k < base.n; k++) {
+            struct param p = base.v[k];
+            if (p.kind == PARAM_VAR || p.kind == PARAM_VAR_KW ||
+                params_find(out, p.name) || out->n >= 64)
+                continue;
+            memset(&base.v[k].choices, 0, sizeof(p.choices));
+            memset(&base.v[k].attrs, 0, sizeof(p.attrs));
+            p.kind = PARAM_KW;
+            p.inherited = true;
+            array_push(out, p);
+        }
+        params_release(&base);
+        read_base_signatures(f, b, out, depth + 1);
+    }
+}
+
+static bool has_var_kw(const struct params *ps)
+{
+    for (size_t i = 0; i < ps->n; i++)
+        if (ps->v[i].kind == PARAM_VAR_KW)
+            return true;
+    return false;
+}
+
+void facts_signature(struct facts *f)
+{
+    const struct pydef *m = method_of(f, f->entry, "__init__", 0);
+    if (m) {
+        read_signature(f, m, &f->init);
+        read_uses(f, f->entry, m, &f->init, false, 0);
+        f->has_var_kw = has_var_kw(&f->init);
+        if (f->has_var_kw)
+            read_base_signatures(f, f->entry, &f->init, 0);
+    }
+    m = method_of(f, f->entry, "forward", 0);
+    if (m) {
+        read_signature(f, m, &f->forward);
+        read_uses(f, f->entry, m, &f->forward, true, 0);
+    }
+}
+
 int facts_read(struct facts *f, struct pyparser *p, struct span source,
                struct span entry, struct err *e)
 {
@@ -634,16 +688,7 @@ int facts_read(struct facts *f, struct pyparser *p, struct span source,
     if (!f->entry || !f->entry->is_class)
         return err_set(e, ERR_NO_PROPOSAL, "the source has no class '%.*s'",
                        (int)entry.n, entry.p);
-    const struct pydef *m = method_of(f, f->entry, "__init__", 0);
-    if (m) {
-        read_signature(f, m, &f->init);
-        read_uses(f, f->entry, m, &f->init, false, 0);
-    }
-    m = method_of(f, f->entry, "forward", 0);
-    if (m) {
-        read_signature(f, m, &f->forward);
-        read_uses(f, f->entry, m, &f->forward, true, 0);
-    }
+    facts_signature(f);
     find_configs(f);
     return 0;
 }
@@ -694,6 +739,12 @@ void facts_merge(struct facts *f, struct params *ps, const struct val *list)
             p.annotation = arena_span(&f->arena, val_gets(v, "annotation"));
         array_push(&out, p);
     }
+    for (size_t i = 0; i < ps->n && has_var_kw(&out); i++)
+        if (ps->v[i].inherited && !params_find(&out, ps->v[i].name)) {
+            array_push(&out, ps->v[i]);
+            memset(&ps->v[i].choices, 0, sizeof(ps->v[i].choices));
+            memset(&ps->v[i].attrs, 0, sizeof(ps->v[i].attrs));
+        }
     params_release(ps);
     *ps = out;
 }

@@ -50,6 +50,7 @@ struct param {
     struct span name, annotation, dflt; /* text, empty = none */
     enum param_kind kind;
     bool has_default;
+    bool inherited;       /* of a base's constructor, behind **kwargs */
     unsigned uses;        /* enum param_use */
     int unpacked;         /* a, b, c = p: 3 */
     struct spans choices; /* strings (without quotes) it is compared to */
@@ -66,6 +67,7 @@ struct facts {
     struct pymod *mod; /* owned */
     const struct pydef *entry;
     struct params init, forward;
+    bool has_var_kw;      /* the constructor takes **kwargs */
     struct spans classes; /* dataclasses and other holders of options */
     struct arena arena;
 };
@@ -75,6 +77,10 @@ int facts_read(struct facts *f, struct pyparser *p, struct span source,
                struct span entry, struct err *e) MUST_USE;
 void facts_release(struct facts *f);
 
+/* Fill init and forward of F, whose mod and entry are set. */
+void facts_signature(struct facts *f);
+
+void params_release(struct params *ps);
 struct param *params_find(const struct params *ps, struct span name);
 
 /* Replace the signatures by those that the interpreter reported (lists of

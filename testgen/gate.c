@@ -11,7 +11,7 @@ static int names_in(struct err *e, const char *what, const struct val *list)
                    s.p ? s.p : "", val_len(list) > 1 ? " and others" : "");
 }
 
-int gate_check(const struct val *g, struct err *e)
+int gate_check(const struct val *g, const struct val *inputs, struct err *e)
 {
     const struct val *spread = val_get(g, "spread");
     struct span train = val_gets(g, "train");
@@ -26,9 +26,14 @@ int gate_check(const struct val *g, struct err *e)
         return err_set(e, ERR_QUALITY, "the output is not finite");
     if (val_getb(g, "identity", false))
         return err_set(e, ERR_QUALITY, "the output is an input");
-    if (val_len(val_get(g, "unused_inputs")))
-        return names_in(e, "the output does not depend on input",
-                        val_get(g, "unused_inputs"));
+    const struct val *unused = val_get(g, "unused_inputs");
+    if (val_len(unused)) {
+        int64_t at = val_as_int(val_at(unused, 0), 0);
+        struct span name = val_gets(val_at(inputs, (size_t)MAX(at, 0)), "name");
+        return err_set(e, ERR_QUALITY,
+                       "the output does not depend on input '%.*s'",
+                       (int)MIN(name.n, 80), name.p ? name.p : "");
+    }
     /* the unscaled distribution is the task's own */
     if (val_as_int(val_at(val_get(g, "constant"), 0), 0) == 1)
         return err_set(e, ERR_QUALITY, "the output is constant");
@@ -89,16 +94,72 @@ static struct val *without_unused(struct arena *a, const struct facts *f,
     return changed ? s : NULL;
 }
 
+/* A string that the source compares with is another one of its choices. */
+static struct val *other_choice(struct arena *a, const struct facts *f,
+                                const struct val *state, size_t nth)
+{
+    for (size_t i = 0; i < f->init.n; i++) {
+        const struct param *p = &f->init.v[i];
+        for (size_t k = 0; k < p->choices.n; k++) {
+            if (nth-- > 0)
+                continue;
+            struct val *s = state_copy(a, state);
+            state_set_init(a, s, p->name, val_str(a, p->choices.v[k]),
+                           "compared with in source");
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* Every input of four or more dimensions gets sides of SIDE. */
+static struct val *with_side(struct arena *a, const struct facts *f,
+                             const struct val *state, int64_t side)
+{
+    struct val *s = state_copy(a, state);
+    struct val *in = val_get(s, "in");
+    bool changed = false;
+    if (params_find(&f->init, SPAN_LIT("image_size")))
+        return NULL;
+    for (size_t i = 0; i < val_len(in); i++) {
+        int64_t shape[8];
+        size_t rank = input_shape(in->map.v[i], shape, 8);
+        if (!input_is_tensor(in->map.v[i]) || rank < 4 || rank > 8)
+            continue;
+        shape[rank - 1] = shape[rank - 2] = side;
+        state_set_input(a, s, in->map.keys[i],
+                        input_reshaped(a, in->map.v[i], shape, rank));
+        changed = true;
+    }
+    return changed ? s : NULL;
+}
+
 struct val *gate_mend(struct arena *a, const struct facts *f,
                       const struct val *state, const struct val *figures, int i)
 {
     const struct val *unused = val_get(figures, "unused_inputs");
-    if (i < 2 && val_len(unused)) {
-        struct val *s = without_unused(a, f, state, unused);
-        if (s)
-            return s;
-    }
+    struct val *s = NULL;
+    if (val_len(val_get(figures, "uninitialised")) ||
+        !val_getb(figures, "deterministic", true))
+        return NULL;
     if (!val_getb(figures, "finite", true))
-        return positive(a, f, state);
-    return NULL;
+        return i == 0 ? positive(a, f, state) : NULL;
+    switch (i) {
+    case 0:
+        s = without_unused(a, f, state, unused);
+        break;
+    case 1: /* gates that start shut */
+        s = state_copy(a, state);
+        val_set(a, s, "redraw", val_bool(a, true));
+        break;
+    case 2: /* feature maps of one pixel */
+        s = with_side(a, f, state, 128);
+        break;
+    case 3:
+        s = with_side(a, f, state, 224);
+        break;
+    default:
+        s = other_choice(a, f, state, (size_t)i - 4);
+    }
+    return s;
 }

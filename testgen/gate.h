@@ -8,8 +8,10 @@
 /* Outputs whose standard deviation or range is below this carry nothing. */
 #define GATE_SPREAD 0.01
 
-/* 0, or -1 with ERR_QUALITY and the first broken rule (E may be NULL). */
-int gate_check(const struct val *figures, struct err *e);
+/* 0, or -1 with ERR_QUALITY and the first broken rule (E may be NULL). INPUTS:
+ * task.inputs, for their names. */
+int gate_check(const struct val *figures, const struct val *inputs,
+               struct err *e);
 /* Another state that may pass, the I-th idea for the broken rule; NULL. */
 struct val *gate_mend(struct arena *a, const struct facts *f,
                       const struct val *state, const struct val *figures,

@@ -277,24 +277,48 @@ static void set_rank(struct moves *m, struct span name, const struct val *input,
     }
 }
 
+/* Every tensor of a list gets another rank; one below RANK as well, for lists
+ * of images without a batch. */
+static void set_rank_of_items(struct moves *m, struct span name,
+                              const struct val *input, int rank, int weight)
+{
+    const struct val *items = val_get(input, "items");
+    if (!val_len(items) || rank < 1 || rank > 6)
+        return;
+    struct val *next = val_copy(m->a, input), *list = val_list(m->a);
+    for (size_t i = 0; i < val_len(items); i++) {
+        int64_t shape[MAX_RANK + 1] = {0};
+        bool bare = rank == 3;
+        propose_shape(m->f, m->state, bare ? 4 : rank, true, shape);
+        val_push(
+            m->a, list,
+            input_reshaped(m->a, val_at(items, i), shape + bare, (size_t)rank));
+    }
+    val_set(m->a, next, "items", list);
+    if (!val_equal(next, input))
+        set_input(m, name, next, weight);
+}
+
 void moves_rank(struct moves *m, int want, int got, struct span pattern,
                 int weight)
 {
     const struct val *in = inputs_of(m);
-    if (want < 0 || want > 6)
+    if (want < 0 || want > 16)
         return;
     for (size_t i = 0; i < val_len(in); i++) {
         const struct val *input = in->map.v[i];
         struct span name = in->map.keys[i];
         int rank = (int)val_len(val_get(input, "shape"));
-        if (!input_is_tensor(input))
-            continue;
         int w = weight + relevance(m, name);
-        if (rank == got || got == 0)
+        if (!input_is_tensor(input)) {
+            set_rank_of_items(m, name, input, want, w);
+            continue;
+        }
+        if ((rank == got || got == 0) && want <= 6)
             set_rank(m, name, input, want, w + 4);
         else if (rank + want - got > 0 && rank + want - got <= 6)
             set_rank(m, name, input, rank + want - got, w);
-        if (pattern.n && (rank == got || got == 0)) {
+        if (pattern.n && (rank == got || got == 0) && want <= 6) {
             struct param p = {.name = name};
             const char *ev;
             p.first.pattern = pattern;
@@ -407,6 +431,47 @@ void moves_drop(struct moves *m, struct span name, int weight)
     add(m, s, weight);
 }
 
+/* A sequence of N items after the model of SEQ: its items, the last again. */
+static struct val *resized(struct arena *a, const struct val *seq, size_t n)
+{
+    const struct val *items = seq_items(seq);
+    struct val *l = val_list(a);
+    for (size_t i = 0; i < n && val_len(items); i++)
+        val_push(a, l, val_copy(a, val_at(items, MIN(i, val_len(items) - 1))));
+    return seq->type == VAL_MAP ? tuple_val(a, l) : l;
+}
+
+void moves_length(struct moves *m, int64_t want, int weight)
+{
+    for (size_t i = 0; i < m->f->init.n; i++) {
+        struct span name = m->f->init.v[i].name;
+        const struct val *v = state_init(m->state, name);
+        if (moves_named(m, name) && seq_items(v) && want > 0 && want <= 16)
+            moves_init(m, name, resized(m->a, v, (size_t)want),
+                       "length in an error", weight + moves_named(m, name));
+    }
+}
+
+/* Sequences of other lengths, tuples for lists, one item for all. */
+static void sequence_kinds(struct moves *m, struct span name,
+                           const struct val *now, int weight)
+{
+    const char *ev = "error while constructing";
+    const struct val *items = seq_items(now);
+    size_t n = val_len(items);
+    if (now->type == VAL_LIST)
+        moves_init(m, name, tuple_val(m->a, val_copy(m->a, now)), ev,
+                   weight + 3);
+    else
+        moves_init(m, name, val_copy(m->a, items), ev, weight - 3);
+    if (n)
+        moves_init(m, name, val_copy(m->a, val_at(items, 0)), ev, weight);
+    for (size_t k = 1; k <= 5; k++)
+        if (k != n)
+            moves_init(m, name, resized(m->a, now, k), ev,
+                       weight - 1 - (int)(k > n ? k - n : n - k));
+}
+
 static struct val *ints(struct arena *a, int64_t x, int n)
 {
     struct val *l = val_list(a);
@@ -432,9 +497,13 @@ void moves_kinds(struct moves *m, struct span name, int weight)
         return;
     for (size_t i = 0; i < p->choices.n && i < 6; i++)
         moves_init(m, name, val_str(a, p->choices.v[i]), ev, w--);
+    if (seq_items(now))
+        sequence_kinds(m, name, now, w);
     if (type_error) {
-        for (int n = 2; n <= 4; n++)
+        for (int n = 2; n <= 4; n++) {
             moves_init(m, name, ints(a, x, n), ev, w - n);
+            moves_init(m, name, tuple_val(a, ints(a, x, n)), ev, w - n);
+        }
         snprintf(text, sizeof(text), "torch.nn.Linear(%d, %d)",
                  (int)propose_int(m->f, m->state, "dim", PLAN_DIM),
                  (int)propose_int(m->f, m->state, "dim", PLAN_DIM));

@@ -47,6 +47,9 @@ void moves_drop(struct moves *m, struct span name, int weight);
 /* Constructor argument NAME gets VALUE. */
 void moves_init(struct moves *m, struct span name, struct val *value,
                 const char *evidence, int weight);
+/* Sequences among the constructor's arguments that the failing statement names
+ * get WANT items. */
+void moves_length(struct moves *m, int64_t want, int weight);
 /* Constructor argument NAME gets values of other kinds, most likely first. */
 void moves_kinds(struct moves *m, struct span name, int weight);
 

@@ -141,8 +141,8 @@ int64_t propose_int(const struct facts *f, const struct val *state,
 {
     const struct val *v = state ? state_init(state, span_str(name)) : NULL;
     const struct param *p = params_find(&f->init, span_str(name));
-    if (v && v->type == VAL_LIST)
-        v = val_at(v, 0);
+    if (seq_items(v))
+        v = val_at(seq_items(v), 0);
     if (v && v->type == VAL_INT)
         return v->i;
     return p && p->has_default ? parse_int(p->dflt, dflt) : dflt;
@@ -246,12 +246,20 @@ static bool is_tensor_attr(const struct param *p)
     return false;
 }
 
-static struct val *repeated(struct arena *a, const struct val *one, int n)
+/* A list, or a tuple where the source looks for tuples. */
+static struct val *sequence(struct arena *a, const struct facts *f,
+                            struct val *list)
+{
+    return source_has(f, "tuple)") ? tuple_val(a, list) : list;
+}
+
+static struct val *repeated(struct arena *a, const struct facts *f,
+                            const struct val *one, int n)
 {
     struct val *l = val_list(a);
     for (int i = 0; i < n; i++)
         val_push(a, l, val_copy(a, one));
-    return l;
+    return sequence(a, f, l);
 }
 
 /* A module where one is called: widths as the state's dim. */
@@ -267,6 +275,67 @@ static struct val *module_value(struct arena *a, const struct facts *f,
     return expr_val(a, text);
 }
 
+/* Class of the source whose instance P must be: annotated so, or checked by
+ * isinstance. */
+static struct span instance_class(const struct facts *f, const struct param *p)
+{
+    char check[120];
+    int n = snprintf(check, sizeof(check), "isinstance(%.*s, ",
+                     (int)MIN(p->name.n, 80), p->name.p);
+    const char *at = memmem(f->mod->text.p, f->mod->text.n, check, (size_t)n);
+    struct span s = p->annotation;
+    if (at) {
+        at += n;
+        s.p = at;
+        s.n = 0;
+        while (s.n < 200 && !strchr("\n:", at[s.n]) &&
+               at + s.n + 1 < f->mod->text.p + f->mod->text.n)
+            s.n++;
+    }
+    for (size_t i = 0; i < s.n;) {
+        size_t k = i;
+        while (k < s.n && (isalnum((unsigned char)s.p[k]) || s.p[k] == '_'))
+            k++;
+        struct span word = {s.p + i, k - i};
+        if (word.n && facts_has_class(f, word))
+            return word;
+        i = k + 1;
+    }
+    return (struct span){NULL, 0};
+}
+
+/* CLASS(...) with proposals for what its constructor requires. */
+static const char *instance_expr(struct arena *a, const struct facts *f,
+                                 struct span cls, int depth)
+{
+    struct facts child = {.mod = f->mod, .classes = f->classes};
+    struct buf b = BUF_INIT(8192);
+    const char *sep = "", *ev;
+    child.entry = pymod_def(f->mod, cls);
+    facts_signature(&child);
+    buf_printf(&b, "%.*s(", (int)cls.n, cls.p);
+    for (size_t i = 0; i < child.init.n && depth < 3; i++) {
+        const struct param *p = &child.init.v[i];
+        if (p->has_default || p->kind == PARAM_VAR || p->kind == PARAM_VAR_KW)
+            continue;
+        struct span inner = instance_class(&child, p);
+        struct val *v =
+            inner.n && !span_eq(inner, cls)
+                ? expr_val(a, instance_expr(a, &child, inner, depth + 1))
+                : propose_init(a, &child, NULL, p, &ev);
+        buf_printf(&b, "%s%.*s=", sep, (int)p->name.n, p->name.p);
+        py_literal(&b, v);
+        sep = ", ";
+    }
+    buf_addc(&b, ')');
+    const char *text = arena_strdup(a, buf_span(&b));
+    buf_release(&b);
+    params_release(&child.init);
+    params_release(&child.forward);
+    arena_release(&child.arena);
+    return text;
+}
+
 static struct val *by_use(struct arena *a, const struct facts *f,
                           const struct val *state, const struct param *p,
                           const char **evidence)
@@ -275,6 +344,11 @@ static struct val *by_use(struct arena *a, const struct facts *f,
     if (cls.n) {
         *evidence = "config class in source";
         return expr_val(a, config_expr(a, f, cls));
+    }
+    cls = instance_class(f, p);
+    if (cls.n && !span_eq(cls, f->entry->name)) {
+        *evidence = "class in source";
+        return expr_val(a, instance_expr(a, f, cls, 0));
     }
     if ((p->uses & USE_ATTRS) && is_tensor_attr(p)) {
         *evidence = "used as a module";
@@ -326,7 +400,7 @@ static struct val *by_annotation(struct arena *a, const struct facts *f,
         return expr_val(a, "{}");
     struct val *named = propose_by_name(a, f, p->name);
     if (list && (!named || named->type == VAL_INT))
-        return repeated(a, named ? named : val_int(a, 16),
+        return repeated(a, f, named ? named : val_int(a, 16),
                         p->unpacked ? p->unpacked : 2);
     if (annotation_has(s, "str") &&
         (!named || (named->type != VAL_STR && !annotation_has(s, "int"))))
@@ -362,16 +436,16 @@ struct val *propose_init(struct arena *a, const struct facts *f,
         if (v->type == VAL_LIST && sized && !many)
             return val_copy(a, val_at(v, 0));
         if (v->type == VAL_LIST && p->unpacked)
-            return repeated(a, val_at(v, 0), p->unpacked);
+            return repeated(a, f, val_at(v, 0), p->unpacked);
         if (v->type == VAL_INT && many && !sized) {
             *evidence = "name, used as a sequence";
-            return repeated(a, v, p->unpacked ? p->unpacked : 2);
+            return repeated(a, f, v, p->unpacked ? p->unpacked : 2);
         }
-        return v;
+        return v->type == VAL_LIST ? sequence(a, f, v) : v;
     }
     *evidence = "use in source";
     if (many)
-        return repeated(a, val_int(a, 16), p->unpacked ? p->unpacked : 2);
+        return repeated(a, f, val_int(a, 16), p->unpacked ? p->unpacked : 2);
     if (sized)
         return val_int(a, 16);
     *evidence = "guess";
@@ -646,8 +720,8 @@ struct val *propose_state(struct arena *a, const struct facts *f)
         const struct param *p = &f->init.v[i];
         if (p->has_default || p->kind == PARAM_VAR_KW)
             continue;
-        if (p->kind == PARAM_VAR &&
-            !(p->uses & (USE_MODULES | USE_CALLED | USE_ITERATED)))
+        bool wanted = p->uses & (USE_MODULES | USE_CALLED | USE_ITERATED);
+        if (p->kind == PARAM_VAR && (f->has_var_kw || !wanted))
             continue;
         struct val *v = propose_init(a, f, state, p, &ev);
         state_set_init(a, state, p->name, v, ev);

@@ -148,18 +148,7 @@ static void act_einops_rank(struct moves *m, const struct rule_match *r)
 static void act_rank(struct moves *m, const struct rule_match *r)
 {
     if (m->construct) {
-        const struct val *frames = val_get(m->reply, "frames");
-        const struct val *names = val_get(val_at(frames, 0), "names");
-        for (size_t i = 0; i < val_len(names); i++) {
-            struct span name = val_as_str(val_at(names, i));
-            const struct val *v = state_init(m->state, name);
-            if (!v || v->type != VAL_LIST || !val_len(v))
-                continue;
-            struct val *l = val_list(m->a);
-            for (int64_t k = 0; k < number(r, r->a) && k < 16; k++)
-                val_push(m->a, l, val_copy(m->a, val_at(v, 0)));
-            moves_init(m, name, l, "length in an error", 36);
-        }
+        moves_length(m, number(r, r->a), 36);
         return;
     }
     moves_rank(m, (int)number(r, r->a), (int)number(r, r->b), no_pattern, 34);
@@ -334,7 +323,10 @@ static void from_compare(struct moves *m, const struct val *cmp)
     if (!l || !r)
         return;
     if (l->type == VAL_INT && r->type == VAL_INT) {
-        if (names_rank(names)) {
+        if (names_rank(names) && m->construct) {
+            moves_length(m, r->i, 38);
+            moves_length(m, l->i, 36);
+        } else if (names_rank(names)) {
             moves_rank(m, (int)r->i, (int)l->i, no_pattern, 38);
             moves_rank(m, (int)l->i, (int)r->i, no_pattern, 36);
         }

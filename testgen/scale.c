@@ -32,12 +32,15 @@ static bool affordable(const struct val *g)
 void scale_init(struct scale *s, struct arena *a, const struct facts *f,
                 struct val *state, struct val *figures)
 {
-    *s = (struct scale){a, f, state, figures, 0};
+    *s = (struct scale){a, f, state, figures, 0, false};
 }
 
 void scale_tell(struct scale *s, struct val *state, struct val *figures)
 {
-    if (val_getb(figures, "ok", false) && affordable(figures)) {
+    if (val_getb(figures, "ok", false) &&
+        (s->growing
+             ? affordable(figures)
+             : scale_estimate_ms(figures) < scale_estimate_ms(s->figures))) {
         s->best = state;
         s->figures = figures;
     }
@@ -95,9 +98,122 @@ static struct val *larger_batch(struct scale *s, const int64_t *shape,
     return batch > PLAN_BATCH ? grown(s, 0, PLAN_BATCH, batch) : NULL;
 }
 
+/* ---- smaller ---- */
+
+/* Integers of a default such as "(2, 2, 8, 2)"; 0 when it is anything else. */
+static size_t default_ints(struct span s, int64_t *out, size_t cap)
+{
+    size_t n = 0;
+    bool digit = false;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (c >= '0' && c <= '9') {
+            if (!digit && n == cap)
+                return 0;
+            if (!digit)
+                out[n++] = 0;
+            out[n - 1] = MIN(out[n - 1] * 10 + (c - '0'), 1 << 20);
+            digit = true;
+        } else if (strchr(" ,()[]", c)) {
+            digit = false;
+        } else {
+            return 0;
+        }
+    }
+    return n;
+}
+
+/* Generous defaults become those of the table of names; widths and depths of
+ * stages are divided alike. */
+static struct val *smaller_defaults(struct scale *s)
+{
+    struct val *state = state_copy(s->a, s->best);
+    int64_t v[8];
+    bool changed = false;
+    for (size_t i = 0; i < s->f->init.n; i++) {
+        const struct param *p = &s->f->init.v[i];
+        size_t n = default_ints(p->dflt, v, 8);
+        if (!p->has_default || !n || state_init(state, p->name))
+            continue;
+        struct val *named = propose_by_name(s->a, s->f, p->name);
+        int64_t top = 0;
+        for (size_t k = 0; k < n; k++)
+            top = MAX(top, v[k]);
+        struct val *next = NULL;
+        if (n == 1 && p->dflt.p[0] != '(' && p->dflt.p[0] != '[') {
+            if (named && named->type == VAL_INT && v[0] > 2 * named->i)
+                next = named;
+        } else if (top > 96 || (top > 2 && span_starts(p->name, "dep"))) {
+            struct val *l = val_list(s->a);
+            for (size_t k = 0; k < n; k++)
+                val_push(
+                    s->a, l,
+                    val_int(s->a, top > 96 ? MAX(v[k] / 4, 8) : MIN(v[k], 2)));
+            next = p->dflt.p[0] == '(' ? tuple_val(s->a, l) : l;
+        }
+        if (next) {
+            state_set_init(s->a, state, p->name, next, "default, reduced");
+            changed = true;
+        }
+    }
+    return changed ? state : NULL;
+}
+
+/* Sides of images, or tokens, halved; or the constructor's image_size. */
+static struct val *smaller_inputs(struct scale *s)
+{
+    struct val *state = state_copy(s->a, s->best);
+    struct val *in = val_get(state, "in");
+    bool changed = false;
+    if (state_init(state, SPAN_LIT("image_size")))
+        return NULL;
+    for (size_t i = 0; i < val_len(in); i++) {
+        int64_t shape[MAX_RANK];
+        size_t rank = input_shape(in->map.v[i], shape, MAX_RANK);
+        if (!input_is_tensor(in->map.v[i]) || rank < 4)
+            continue;
+        for (size_t d = rank - 2; d < rank; d++) {
+            changed = changed || shape[d] >= 32;
+            shape[d] = shape[d] >= 32 ? shape[d] / 2 : shape[d];
+        }
+        state_set_input(s->a, state, in->map.keys[i],
+                        input_reshaped(s->a, in->map.v[i], shape, rank));
+    }
+    return changed ? state : NULL;
+}
+
+struct val *scale_reduce(struct scale *s)
+{
+    while (s->step < 4 && !affordable(s->figures)) {
+        int64_t shape[MAX_RANK] = {0};
+        size_t rank = leading_shape(s, shape);
+        struct val *next = NULL;
+        switch (s->step++) {
+        case 0:
+            next = smaller_defaults(s);
+            break;
+        case 3:
+            if (rank && shape[0] == PLAN_BATCH)
+                next = grown(s, 0, PLAN_BATCH, 1);
+            break;
+        default:
+            next = smaller_inputs(s);
+        }
+        if (next)
+            return next;
+    }
+    return NULL;
+}
+
+/* ---- larger ---- */
+
 struct val *scale_next(struct scale *s)
 {
     int64_t shape[MAX_RANK] = {0};
+    if (!s->growing) {
+        s->growing = true;
+        s->step = 0;
+    }
     while (s->step < 5) {
         size_t rank = leading_shape(s, shape);
         struct val *next = NULL;

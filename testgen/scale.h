@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Larger sizes for a state that works: tokens or pixels, then the batch, as
- * long as the estimated cost of one forward on a CPU stays below a budget.
- * Costs are estimated from counted operations, never measured, so that the
+ * Sizes for a state that works: smaller ones when a forward would take too
+ * long, else larger ones (tokens or pixels, then the batch), as long as the
+ * estimated cost of one forward on a CPU stays below a budget. Costs are
+ * estimated from counted operations, never measured, so that the
  * same module gets the same sizes everywhere.
  */
 #ifndef TESTGEN_SCALE_H
@@ -10,7 +11,7 @@
 
 #include "testgen/state.h"
 
-#define SCALE_MS     20.0
+#define SCALE_MS     10.0
 #define SCALE_MEMORY ((int64_t)64 << 20)
 
 struct scale {
@@ -19,13 +20,18 @@ struct scale {
     struct val *best;    /* accepted last */
     struct val *figures; /* measured on it */
     int step;
+    bool growing;
 };
 
 void scale_init(struct scale *s, struct arena *a, const struct facts *f,
                 struct val *state, struct val *figures);
-/* A state to try, NULL at the end. */
+/* A smaller state to try, NULL when the cost is within the budget or nothing
+ * is left to reduce. */
+struct val *scale_reduce(struct scale *s);
+/* A larger state to try, NULL at the end. */
 struct val *scale_next(struct scale *s);
-/* It runs, and these are its figures. */
+/* A state runs, and these are its figures: after scale_reduce it is taken when
+ * it costs less, after scale_next when it is within the budget. */
 void scale_tell(struct scale *s, struct val *state, struct val *figures);
 /* Milliseconds that one forward takes on one core, by count. */
 double scale_estimate_ms(const struct val *figures);

@@ -6,7 +6,7 @@
  */
 #include "base.h"
 
-#include "hash.h"
+#include "log.h"
 #include "map.h"
 #include "testgen/gate.h"
 #include "testgen/refine.h"
@@ -35,7 +35,7 @@ struct search {
     ARRAY(struct node) nodes;
     struct map seen;
     int attempts, deaths;
-    double cpu_left;
+    double cpu, fork_cpu; /* seconds: of earlier forks, of this one */
 };
 
 int search_source(struct buf *out, const struct facts *f,
@@ -48,6 +48,28 @@ int search_source(struct buf *out, const struct facts *f,
         return -1;
     buf_adds(out, "\n\n");
     return state_inputs_text(out, f, state);
+}
+
+/* One request, its CPU time and its deaths counted. */
+static void call(struct search *s, struct val *msg, double cpu_s,
+                 struct val **reply)
+{
+    probe_call(s->p, s->a, msg, cpu_s, reply);
+    if (val_getb(*reply, "died", false))
+        s->deaths++;
+    s->fork_cpu = val_getf(*reply, "cpu", s->fork_cpu);
+}
+
+/* A fresh process for SOURCE. */
+static int load(struct search *s, struct span source, struct span entry,
+                struct val **reply, struct err *e)
+{
+    s->cpu += s->fork_cpu;
+    s->fork_cpu = 0;
+    if (probe_load(s->p, s->a, source, entry, reply, e) < 0)
+        return -1;
+    s->fork_cpu = val_getf(*reply, "cpu", 0);
+    return 0;
 }
 
 static struct val *request(struct search *s, const char *op,
@@ -74,9 +96,20 @@ static int revive(struct search *s, struct err *e)
     struct val *reply;
     if (s->p->alive)
         return 0;
-    if (probe_load(s->p, s->a, s->source, s->entry, &reply, e) < 0)
+    if (load(s, s->source, s->entry, &reply, e) < 0)
         return -1;
     return 0;
+}
+
+/* One line about one attempt, for -vv. */
+static void tell(const struct search *s, const struct val *state,
+                 const struct val *reply)
+{
+    struct buf b = BUF_INIT(1u << 20);
+    if (val_json(&b, state) || buf_adds(&b, " -> ") || val_json(&b, reply))
+        buf_adds(&b, "...");
+    fprintf(stderr, "attempt %d: %s\n", s->attempts, b.p);
+    buf_release(&b);
 }
 
 static int attempt(struct search *s, const struct val *state,
@@ -85,9 +118,9 @@ static int attempt(struct search *s, const struct val *state,
     if (revive(s, e) < 0)
         return -1;
     s->attempts++;
-    probe_call(s->p, s->a, request(s, "try", state), ATTEMPT_S, reply);
-    if (val_getb(*reply, "died", false))
-        s->deaths++;
+    call(s, request(s, "try", state), ATTEMPT_S, reply);
+    if (log_level > 2)
+        tell(s, state, *reply);
     return 0;
 }
 
@@ -212,49 +245,83 @@ static struct val *until_it_runs(struct search *s, struct val *state,
     return NULL;
 }
 
+/* Figures of the gate for a state that was just tried. */
+static int passes(struct search *s, const struct val *state, struct val **reply)
+{
+    call(s, request(s, "gate", NULL), 4 * ATTEMPT_S, reply);
+    if (!val_getb(*reply, "ok", false))
+        return -1;
+    return gate_check(*reply, state_task_inputs(s->a, s->f, state), NULL);
+}
+
 /*
- * The gate on small inputs, in the process of the search; what it finds may be
- * mended by other inputs (positive ones for logarithms and roots).
+ * The gate on small inputs, in the process of the search. What it finds may be
+ * mended (gate.h); the first idea that passes wins, else the state stays as it
+ * is and the gate's word is final later.
  */
 static struct val *mend(struct search *s, struct val *state, struct err *e)
 {
-    struct val *reply;
-    for (int i = 0; i < MAX_FIXES; i++) {
-        probe_call(s->p, s->a, request(s, "gate", state), 4 * ATTEMPT_S,
-                   &reply);
-        if (!val_getb(reply, "ok", false) || gate_check(reply, NULL) == 0)
-            return state;
-        struct val *next = gate_mend(s->a, s->f, state, reply, i);
-        struct val *tried;
-        if (!next || seen_before(s, next))
-            return state;
+    struct val *first, *reply, *tried;
+    if (passes(s, state, &first) == 0)
+        return state;
+    for (int i = 0; i < MAX_FIXES && s->deaths < MAX_DEATHS &&
+                    s->cpu + s->fork_cpu < s->conf->cpu_s / 2;
+         i++) {
+        struct val *next = gate_mend(s->a, s->f, state, first, i);
+        if (!next || val_equal(next, state))
+            continue;
         if (attempt(s, next, &tried, e) < 0)
             return NULL;
-        if (!val_getb(tried, "ok", false))
-            return state;
-        state = next;
+        if (val_getb(tried, "ok", false) && passes(s, next, &reply) == 0)
+            return next;
     }
     return state;
+}
+
+/* One proposal of the scaler, tried and measured. */
+static int try_size(struct search *s, struct scale *sc, struct val *next,
+                    struct err *e)
+{
+    struct val *tried, *figures;
+    if (attempt(s, next, &tried, e) < 0)
+        return -1;
+    if (!val_getb(tried, "ok", false))
+        return 0;
+    call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, &figures);
+    scale_tell(sc, next, figures);
+    return 0;
+}
+
+/* Smaller sizes for a module that was just tried and takes too long. */
+static int reduce(struct search *s, struct val **state, struct err *e)
+{
+    struct val *figures;
+    struct scale sc;
+    call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, &figures);
+    if (!val_getb(figures, "ok", false))
+        return 0; /* the gate will say why */
+    scale_init(&sc, s->a, s->f, *state, figures);
+    for (struct val *next; (next = scale_reduce(&sc));)
+        if (try_size(s, &sc, next, e) < 0)
+            return -1;
+    if (sc.best == *state)
+        return 0;
+    *state = sc.best;
+    return attempt(s, *state, &figures, e);
 }
 
 /* Larger inputs, as long as estimates of time and memory stay modest. */
 static int enlarge(struct search *s, struct val **state, struct err *e)
 {
-    struct val *reply, *tried;
+    struct val *reply;
     struct scale sc;
     if (attempt(s, *state, &reply, e) < 0)
         return -1;
-    probe_call(s->p, s->a, request(s, "measure", NULL), 2 * ATTEMPT_S, &reply);
+    call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, &reply);
     scale_init(&sc, s->a, s->f, *state, reply);
-    for (struct val *next; (next = scale_next(&sc));) {
-        if (attempt(s, next, &tried, e) < 0)
+    for (struct val *next; (next = scale_next(&sc));)
+        if (try_size(s, &sc, next, e) < 0)
             return -1;
-        if (val_getb(tried, "ok", false)) {
-            probe_call(s->p, s->a, request(s, "measure", NULL), 2 * ATTEMPT_S,
-                       &reply);
-            scale_tell(&sc, next, reply);
-        }
-    }
     *state = sc.best;
     return 0;
 }
@@ -272,18 +339,16 @@ static int prove(struct search *s, struct val *state, struct found *out,
         goto out;
     }
     out->source = arena_span(s->a, buf_span(&text));
-    if (probe_load(s->p, s->a, out->source, SPAN_LIT("Model"), &reply, e) < 0)
+    if (load(s, out->source, SPAN_LIT("Model"), &reply, e) < 0)
         goto out;
     if (val_getb(reply, "ok", false))
-        probe_call(s->p, s->a, request(s, "try", NULL), 2 * ATTEMPT_S, &reply);
+        call(s, request(s, "try", NULL), 2 * ATTEMPT_S, &reply);
     out->tried = reply;
     if (val_getb(reply, "ok", false))
-        probe_call(s->p, s->a, request(s, "measure", NULL), 4 * ATTEMPT_S,
-                   &reply);
+        call(s, request(s, "measure", NULL), 4 * ATTEMPT_S, &reply);
     out->measure = reply;
     if (val_getb(reply, "ok", false))
-        probe_call(s->p, s->a, request(s, "gate", NULL), s->conf->cpu_s,
-                   &reply);
+        call(s, request(s, "gate", NULL), s->conf->cpu_s, &reply);
     if (!val_getb(reply, "ok", false)) {
         struct span class = val_gets(reply, "class");
         struct span message = val_gets(reply, "message");
@@ -295,19 +360,25 @@ static int prove(struct search *s, struct val *state, struct found *out,
         goto out;
     }
     out->state = state;
-    out->attempts = s->attempts;
     out->stochastic = val_getb(reply, "seeded", false);
     out->mutates = val_get(reply, "mutates");
-    rc = gate_check(reply, e);
+    rc = gate_check(reply, state_task_inputs(s->a, s->f, state), e);
 out:
     buf_release(&text);
     return rc;
 }
 
+/* Does a smaller input have another chance? */
+static bool is_about_module(const struct err *e)
+{
+    return e->code == ERR_QUALITY || e->code == ERR_FORWARD ||
+           e->code == ERR_TIMEOUT || e->code == ERR_MEMORY;
+}
+
 static int loaded(struct search *s, struct err *e)
 {
     struct val *reply;
-    if (probe_load(s->p, s->a, s->source, s->entry, &reply, e) < 0)
+    if (load(s, s->source, s->entry, &reply, e) < 0)
         return -1;
     if (!val_getb(reply, "ok", false)) {
         struct span class = val_gets(reply, "class");
@@ -334,7 +405,7 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
                        .entry = entry,
                        .conf = c,
                        .seen = MAP_INIT};
-    struct val *state;
+    struct val *small, *state;
     int rc = -1;
 
     memset(out, 0, sizeof(*out));
@@ -353,11 +424,18 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
             failed(&s, e);
         goto out;
     }
-    state = mend(&s, state, e);
-    if (state && enlarge(&s, &state, e) == 0)
-        rc = prove(&s, state, out, e);
+    if (reduce(&s, &state, e) < 0)
+        goto out;
+    small = state = mend(&s, state, e);
+    if (!state || enlarge(&s, &state, e) < 0)
+        goto out;
+    rc = prove(&s, state, out, e);
+    if (rc < 0 && state != small && is_about_module(e))
+        rc = prove(&s, small, out, e);
 out:
     probe_end(p);
+    out->attempts = s.attempts;
+    out->cpu_s = s.cpu + s.fork_cpu;
     for (size_t i = 0; i < s.nodes.n; i++)
         moves_release(&s.nodes.v[i].moves);
     array_release(&s.nodes);

@@ -19,7 +19,8 @@ struct found {
     struct val *tried;   /* reply of `try` in a fresh process */
     struct val *measure; /* reply of `measure` */
     struct span source;  /* the whole text that was run */
-    int attempts;
+    int attempts;        /* these two also after a failure */
+    double cpu_s;
     bool stochastic;
     struct val *mutates; /* list of indices */
 };

@@ -78,6 +78,20 @@ bool is_expr(const struct val *v)
     return v && v->type == VAL_MAP && val_gets(v, "$").p;
 }
 
+struct val *tuple_val(struct arena *a, struct val *list)
+{
+    struct val *v = val_map(a);
+    val_set(a, v, "()", list);
+    return v;
+}
+
+const struct val *seq_items(const struct val *v)
+{
+    if (v && v->type == VAL_MAP)
+        v = val_get(v, "()");
+    return v && v->type == VAL_LIST ? v : NULL;
+}
+
 /* ---- inputs ---- */
 
 static struct val *shape_val(struct arena *a, const int64_t *shape, size_t rank)
@@ -221,8 +235,14 @@ static int py_literal_at(struct buf *out, const struct val *v, int depth)
     default:
         break;
     }
+    const char *marks = v->type == VAL_MAP ? "{}" : "[]";
+    const struct val *tuple = v->type == VAL_MAP ? val_get(v, "()") : NULL;
+    if (tuple) {
+        v = tuple;
+        marks = "()";
+    }
     bool map = v->type == VAL_MAP;
-    buf_addc(out, map ? '{' : '[');
+    buf_addc(out, marks[0]);
     for (size_t i = 0; i < val_len(v) && depth < VAL_DEPTH; i++) {
         if (i)
             buf_adds(out, ", ");
@@ -233,7 +253,9 @@ static int py_literal_at(struct buf *out, const struct val *v, int depth)
         if (py_literal_at(out, map ? v->map.v[i] : v->list.v[i], depth + 1))
             return -1;
     }
-    return buf_addc(out, map ? '}' : ']');
+    if (tuple && val_len(v) == 1)
+        buf_addc(out, ',');
+    return buf_addc(out, marks[1]);
 }
 
 int py_literal(struct buf *out, const struct val *v)
@@ -320,7 +342,8 @@ int state_model_text(struct buf *out, const struct facts *f,
 {
     const struct val *init = val_get(state, "init");
     const struct val *in = val_get(state, "in");
-    bool plain_init = goes_positionally(&f->init, init, true);
+    bool redraw = val_getb(state, "redraw", false);
+    bool plain_init = goes_positionally(&f->init, init, true) && !redraw;
     bool plain_forward = goes_positionally(&f->forward, in, false);
 
     buf_adds(out, "import torch\n\n\nclass Model(");
@@ -333,6 +356,11 @@ int state_model_text(struct buf *out, const struct facts *f,
         add_call(out, &f->init, init, true);
         buf_adds(out, ")\n");
     }
+    if (redraw)
+        buf_adds(out, "        for p in self.parameters():\n"
+                      "            if p.is_floating_point() and "
+                      "bool((p.abs() < 1e-3).all()):\n"
+                      "                torch.nn.init.normal_(p, std=0.2)\n");
     if (!plain_forward) {
         buf_adds(out, plain_init ? "    def forward(" : "\n    def forward(");
         add_parameter_list(out, &f->forward, in, false);

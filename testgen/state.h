@@ -5,7 +5,9 @@
  *
  *   {init: {NAME: {v: value, ev: text}}, in: {NAME: input, ...}}
  *
- * A constructor value is a plain one, or {"$": text} for a Python expression.
+ * A constructor value is a plain one, {"$": text} for a Python expression, or
+ * {"()": list} for a tuple. `redraw: true` gives parameters that start at zero
+ * other values.
  * An input has the fields of docs/records.md (task.inputs). States are never
  * changed once made: every step copies.
  */
@@ -28,6 +30,9 @@ void state_set_input(struct arena *a, struct val *state, struct span name,
 
 struct val *expr_val(struct arena *a, const char *text);
 bool is_expr(const struct val *v);
+struct val *tuple_val(struct arena *a, struct val *list);
+/* Items of a list or a tuple, NULL for anything else. */
+const struct val *seq_items(const struct val *v);
 
 /* Input entries. NAME is copied. */
 struct val *input_tensor(struct arena *a, struct span name,

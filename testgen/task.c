@@ -95,6 +95,10 @@ static struct val *evidence_of(struct arena *a, const struct facts *f,
                  val_strf(a, "init %.*s: %.*s", (int)k.n, k.p, (int)ev.n,
                           ev.p ? ev.p : ""));
     }
+    if (val_getb(state, "redraw", false))
+        val_push(a, l,
+                 val_strz(a, "init: parameters that start at zero are "
+                             "redrawn"));
     for (size_t i = 0; i < f->forward.n; i++) {
         struct span k = f->forward.v[i].name;
         const struct val *v = state_input(state, k);

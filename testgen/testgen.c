@@ -161,6 +161,8 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
     }
     struct search_conf c = {(int)opts.attempts, opts.cpu_s};
     rc = search_run(&found, a, &t->probe, &f, source, entry, &c, e);
+    log_info("%.*s: %d attempts, %.2f s of CPU", (int)entry.n, entry.p,
+             found.attempts, found.cpu_s);
     if (rc == 0)
         *core = task_core(a, &f, &found);
     else

@@ -27,6 +27,7 @@ import os
 import random
 import signal
 import sys
+import time
 import types
 import warnings
 
@@ -64,7 +65,8 @@ def cut(text, limit=TEXT_MAX):
 
 def seed_all(seed):
     random.seed(seed)
-    torch.manual_seed(seed)
+    # torch.manual_seed also visits every accelerator, for milliseconds.
+    torch.default_generator.manual_seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(seed)
@@ -259,6 +261,10 @@ class Trace(TorchFunctionMode):
 
 class Count(TorchDispatchMode):
     """Operators, bytes moved and elements written by one forward."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else each fork imports the compiler, for seconds
 
     def __init__(self):
         super().__init__()
@@ -532,14 +538,15 @@ class Probe:
     def uninitialised(self, text):
         """Names of parameters and buffers that hold what was in memory:
         construct once with fresh memory filled with NaN."""
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        # torch.use_deterministic_algorithms imports the whole compiler.
+        torch._C._set_deterministic_algorithms(True, warn_only=True)
         torch.utils.deterministic.fill_uninitialized_memory = True
         try:
             self.build(text)
             state = {k: v.detach().clone()
                      for k, v in self.named_state().items()}
         finally:
-            torch.use_deterministic_algorithms(False)
+            torch._C._set_deterministic_algorithms(False)
         self.build(text)
         bad = []
         for name, value in self.named_state().items():
@@ -730,6 +737,7 @@ def serve(chan):
     """Life of a probe: chan.recv() gives (message, descriptors)."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, on_alarm)
+    started = time.process_time()
     probe = Probe()
     while True:
         msg, fds = chan.recv()
@@ -756,4 +764,5 @@ def serve(chan):
             budget(0)
             reply = probe.failure(exc)
         budget(0)
+        reply["cpu"] = time.process_time() - started
         chan.send(reply)
