@@ -16,6 +16,6 @@ km-testgen -q -j 2 -i few.km -o want.km 2>err || {
 KM_CACHE=$KM_CACHE/one km-testgen -q -j 1 $weak -i few.km -o one.km
 cmp one.km want.km
 export KM_CACHE=$KM_CACHE/killed
-want=1 again=0
+want=have again=0
 killed 2500 km-testgen -q -j 2 $weak -i few.km
 km-cat --json want.km | jq -r 'select(.kind == "task") | [.state, .name] | @tsv'
