@@ -20,12 +20,12 @@ static void reset(struct closure *c)
     for (size_t i = 0; i < c->units.n; i++)
         c->units.v[i].f->included[c->units.v[i].stmt] = 0;
     for (size_t i = 0; i < c->ents.n; i++) {
+        c->by_id.v[c->ents.v[i].id] = 0;
         array_release(&c->ents.v[i].modules);
         array_release(&c->ents.v[i].units);
     }
     c->units.n = 0;
     c->ents.n = 0;
-    map_release(&c->by_key);
     map_release(&c->builtins);
     c->future = false;
 }
@@ -38,6 +38,7 @@ void closure_release(struct closure *c)
     array_release(&c->cuts);
     array_release(&c->dropped);
     array_release(&c->occ);
+    array_release(&c->by_id);
 }
 
 static int fail(struct fault *x, enum err_code code, int unit, uint32_t at,
@@ -56,35 +57,29 @@ static int fail(struct fault *x, enum err_code code, int unit, uint32_t at,
 
 /* ---- what is left out ---- */
 
-bool closure_is_cut(const struct closure *c, const struct cfile *f, uint32_t at)
+static bool in_dcut(const struct closure *c, const struct cfile *f, uint32_t at)
 {
-    size_t lo = 0, hi = f->scan.cuts.n;
-
-    while (lo < hi) { /* first cut that starts behind AT */
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (f->scan.cuts.v[mid].start <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    while (lo-- > 0) { /* only comments lie inside of other cuts */
-        const struct cut *x = &f->scan.cuts.v[lo];
-
-        if (x->live && at < x->end)
-            return true;
-        if (x->live && x->kind != CUT_COMMENT)
-            break;
-        if (at - x->start > PY_MAX_SOURCE / 16)
-            break;
-    }
-    if (ranges_hold(&f->decorators, at))
-        return true;
     for (size_t i = 0; i < c->cuts.n; i++)
         if (c->cuts.v[i].f == f && c->cuts.v[i].start <= at &&
             at < c->cuts.v[i].end)
             return true;
     return false;
+}
+
+bool closure_is_cut(const struct closure *c, const struct cfile *f, uint32_t at)
+{
+    return crepo_is_cut(f, at) || in_dcut(c, f, at);
+}
+
+const struct dcut *closure_body(const struct closure *c, const struct unit *u)
+{
+    uint32_t start = u->f->m->stmts.v[u->stmt].start;
+
+    for (size_t i = 0; i < c->cuts.n; i++)
+        if (c->cuts.v[i].kind == DCUT_BODY && c->cuts.v[i].f == u->f &&
+            c->cuts.v[i].start == start)
+            return &c->cuts.v[i];
+    return NULL;
 }
 
 static bool is_dropped(const struct closure *c, const struct cfile *f,
@@ -137,72 +132,42 @@ const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
 
 /* ---- entities ---- */
 
-static struct span symbol_key(char out[320], const struct cfile *f,
-                              struct span name)
+static struct entity *by_id(const struct closure *c, int id)
 {
-    int n =
-        snprintf(out, 320, "%d:%.*s", f->index, (int)MIN(name.n, 256u), name.p);
+    int k = id > 0 && (size_t)id < c->by_id.n ? c->by_id.v[id] : 0;
 
-    return (struct span){out, (size_t)n};
-}
-
-static struct span import_key(char out[640], struct span module,
-                              struct span member, struct span name)
-{
-    int n = snprintf(out, 640, "i:%.*s:%.*s:%.*s", (int)MIN(module.n, 200u),
-                     module.p, (int)MIN(member.n, 200u), member.p,
-                     (int)MIN(name.n, 200u), name.p);
-
-    return (struct span){out, (size_t)n};
+    return k > 0 ? &c->ents.v[k - 1] : NULL;
 }
 
 struct entity *closure_symbol(const struct closure *c, const struct cfile *f,
                               struct span name)
 {
-    char tmp[320];
-    size_t i = (size_t)(uintptr_t)map_get(&c->by_key, symbol_key(tmp, f, name));
-
-    return i > 0 ? &c->ents.v[i - 1] : NULL;
+    return by_id(c, crepo_symbol_id(c->r, f, name));
 }
 
-static struct entity *add_entity(struct closure *c, struct span key,
-                                 struct entity e)
+static struct entity *add_entity(struct closure *c, int id, struct entity e)
 {
-    void **place = map_ref(&c->by_key, key);
-
-    if (!*place) {
-        *place = (void *)(uintptr_t)(c->ents.n + 1);
+    while (c->by_id.n <= (size_t)id)
+        array_push(&c->by_id, 0);
+    if (c->by_id.v[id] == 0) {
+        e.id = id;
         array_push(&c->ents, e);
+        c->by_id.v[id] = (int)c->ents.n;
     }
-    return &c->ents.v[(size_t)(uintptr_t)*place - 1];
+    return &c->ents.v[c->by_id.v[id] - 1];
 }
 
 static struct entity *add_symbol(struct closure *c, struct cfile *f,
-                                 struct span name)
+                                 struct span name, int id)
 {
-    char tmp[320];
     struct entity e = {.f = f, .name = name};
 
-    return add_entity(c, symbol_key(tmp, f, name), e);
-}
-
-/* `import torch.utils` without a name binds torch: one entity for all such
- * imports of the package. */
-static bool binds_package(const struct target *t)
-{
-    return t->member.n == 0 && !t->aliased;
+    return add_entity(c, id, e);
 }
 
 bool entity_is_package(const struct entity *e)
 {
     return e->external && e->member.n == 0 && !e->aliased;
-}
-
-static struct span key_of_import(char tmp[640], const struct target *t)
-{
-    if (binds_package(t))
-        return import_key(tmp, t->name, SPAN_LIT(""), SPAN_LIT(""));
-    return import_key(tmp, t->module, t->member, t->name);
 }
 
 /* The `import a.b.c` statements of F that the chain DOTTED needs. */
@@ -231,7 +196,6 @@ static void add_modules(struct entity *e, const struct cfile *f,
 static void add_import(struct closure *c, const struct cfile *f,
                        struct span head, const struct target *t)
 {
-    char tmp[640];
     struct entity e = {
         .external = true,
         .required = true,
@@ -240,9 +204,9 @@ static void add_import(struct closure *c, const struct cfile *f,
         .member = t->member,
         .aliased = t->aliased,
     };
-    struct entity *found = add_entity(c, key_of_import(tmp, t), e);
+    struct entity *found = add_entity(c, t->id, e);
 
-    if (binds_package(t) && found->modules.n < 256)
+    if (target_is_package(t) && found->modules.n < 256)
         add_modules(found, f, head, t);
 }
 
@@ -251,24 +215,21 @@ struct entity *closure_entity(const struct closure *c, struct cfile *f,
 {
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t = crepo_target(c->r, f, i);
-    char tmp[640];
     uint32_t end;
-    size_t k;
 
-    if (closure_is_cut(c, f, x->at))
+    if (t->id == 0 || f->cut[i] || in_dcut(c, f, x->at))
         return NULL;
-    if (t->kind == TARGET_SYM)
-        return closure_symbol(c, t->file, t->name);
-    if (t->kind != TARGET_EXTERNAL || closure_env(c, f, i, &end))
-        return NULL;
-    if (x->bound > 0) {
-        const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
-
-        if (!s || !crepo_is_own(c->r, f, s))
+    if (t->kind == TARGET_EXTERNAL) {
+        if (closure_env(c, f, i, &end))
             return NULL;
+        if (x->bound > 0) {
+            const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
+
+            if (!s || !crepo_is_own(c->r, f, s))
+                return NULL;
+        }
     }
-    k = (size_t)(uintptr_t)map_get(&c->by_key, key_of_import(tmp, t));
-    return k > 0 ? &c->ents.v[k - 1] : NULL;
+    return by_id(c, t->id);
 }
 
 /* ---- units ---- */
@@ -292,7 +253,9 @@ static int include(struct closure *c, struct cfile *f, int stmt, int from,
             &f->m->syms.v[f->m->globals.v[s->first_def + i]];
 
         if (y->kind != PYSYM_STAR && !sym_is_remote(f->m, y))
-            array_push(&add_symbol(c, f, y->name)->units, (int)c->units.n - 1);
+            array_push(
+                &add_symbol(c, f, y->name, crepo_sym_id(c->r, f, y))->units,
+                (int)c->units.n - 1);
     }
     c->future |= f->m->future_annotations;
     return 0;
@@ -305,6 +268,8 @@ static bool tells_failure(const struct cfile *f, const struct pysym *s)
     int k = scan_import_at(&f->scan, s->start);
     const struct pystmt *st = &f->m->stmts.v[f->m->stmts.v[s->stmt].top];
 
+    if (k >= 0 && f->scan.imports.v[k].optional)
+        return true;
     if (k < 0 || !f->scan.imports.v[k].guarded)
         return false;
     for (int i = 0; i < st->n_defs; i++)
@@ -344,7 +309,7 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
     const struct pysym *b[CREPO_BINDINGS];
     size_t n = crepo_bindings(f, name, b), denied = 0, nothing = 0;
     struct span rest = f == g ? read_rest(r) : SPAN_LIT("");
-    struct target t = {0};
+    const struct target *t = NULL;
     uint32_t at = r->at;
     bool told = true;
 
@@ -357,23 +322,26 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
         }
         t = crepo_import(c->r, f, b[i]);
         told &= tells_failure(f, b[i]);
-        if (t.kind == TARGET_EXTERNAL) {
-            full = arena_printf(c->arena, "%.*s%s%.*s", (int)t.dotted.n,
-                                t.dotted.p, rest.n ? "." : "", (int)rest.n,
+        if (t->kind == TARGET_EXTERNAL) {
+            full = arena_printf(c->arena, "%.*s%s%.*s", (int)t->dotted.n,
+                                t->dotted.p, rest.n ? "." : "", (int)rest.n,
                                 rest.p);
             if (py_unsafe_find(span_str(full)))
                 return fail(x, ERR_UNSAFE, unit, at, g, span_str(full), "");
-            denied += !policy_allows(c->r->policy, t.dotted);
-        } else if (t.kind == TARGET_NONE) {
+            denied += !policy_has(c->r->policy, t->dotted);
+        } else if (t->kind == TARGET_NONE) {
             denied++;
         }
     }
     if (denied == 0 || denied + nothing < n)
         return 0;
-    if ((denied < n || told) && !used_at_once(g->m, r))
+    /* In its own statement it is read only after it has been imported. */
+    if ((denied < n || told) &&
+        (!used_at_once(g->m, r) ||
+         (f == g && pymod_stmt_at(g->m, at) == f->m->stmts.v[b[0]->stmt].top)))
         return 0;
-    if (t.kind == TARGET_EXTERNAL)
-        return fail(x, ERR_IMPORT_DENIED, unit, at, g, t.dotted, "");
+    if (t->kind == TARGET_EXTERNAL)
+        return fail(x, ERR_IMPORT_DENIED, unit, at, g, t->dotted, "");
     return fail(x, ERR_UNRESOLVED, unit, at, g, name,
                 "imported but not in the repository");
 }
@@ -384,7 +352,7 @@ static int require(struct closure *c, struct cfile *f, struct span name,
     const struct pysym *b[CREPO_BINDINGS];
     size_t n = crepo_bindings(f, name, b);
     bool remote = true;
-    struct entity *e = add_symbol(c, f, name);
+    struct entity *e = add_symbol(c, f, name, crepo_symbol_id(c->r, f, name));
 
     if (e->required)
         return 0;
@@ -417,20 +385,20 @@ static int external(struct closure *c, struct cfile *f, const struct pyread *x,
     bool stays = false;
     size_t len;
 
-    if (py_unsafe_find(t->dotted))
+    if (t->unsafe)
         return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (x->bound > 0) {
         const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
         int k = s ? scan_import_at(&f->scan, s->start) : -1;
 
         stays = s && !crepo_is_own(c->r, f, s);
-        if (stays && k >= 0 && f->scan.imports.v[k].guarded)
+        if (stays && k >= 0 &&
+            (f->scan.imports.v[k].guarded || f->scan.imports.v[k].optional))
             return 0;
     }
-    if (policy_renamed(t->dotted, &len) && binds_package(t))
+    if (policy_renamed(t->dotted, &len) && target_is_package(t))
         return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
-    if (!policy_allows(c->r->policy, t->dotted) &&
-        !policy_renamed(t->dotted, &len))
+    if (!policy_has(c->r->policy, t->dotted))
         return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
     if (!stays)
         add_import(c, f, x->name, t);
@@ -455,23 +423,22 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t;
     uint32_t end;
-    char tmp[160];
 
-    if (closure_is_cut(c, f, x->at))
+    t = crepo_target(c->r, f, i);
+    if (f->cut[i] || in_dcut(c, f, x->at))
         return 0;
     if (is_dropped(c, f, x->at, false)) {
         c->future = true;
         return 0;
     }
-    t = crepo_target(c->r, f, i);
     switch (t->kind) {
     case TARGET_LOCAL:
         return 0;
     case TARGET_BUILTIN:
-        snprintf(tmp, sizeof(tmp), "builtins.%.*s", (int)MIN(t->dotted.n, 128u),
-                 t->dotted.p);
-        if (py_unsafe_find(span_str(tmp)))
-            return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
+        if (t->unsafe)
+            /* `input` is often a parameter forgotten; asking is a call */
+            if (!span_is(t->dotted, "input") || (x->flags & PYREAD_CALL))
+                return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
         map_put(&c->builtins, x->name, c);
         return 0;
     case TARGET_EXTERNAL:
@@ -569,7 +536,7 @@ static int nested_imports(struct closure *c, int unit, bool last,
             continue;
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
-            struct target t = crepo_import(c->r, f, y);
+            const struct target *t = crepo_import(c->r, f, y);
             struct entity *e;
 
             if (y->kind == PYSYM_STAR)
@@ -577,22 +544,25 @@ static int nested_imports(struct closure *c, int unit, bool last,
                             "star import under a condition");
             if (sym_is_single(f->m, y))
                 continue; /* its reads are resolved each */
-            if (y->scope != 0 && t.kind == TARGET_EXTERNAL &&
-                py_unsafe_find(t.dotted))
-                return fail(bad, ERR_UNSAFE, unit, im->start, f, t.dotted, "");
-            if (t.kind == TARGET_SYM) {
-                if (require(c, t.file, t.name, unit, im->start, bad))
+            if (y->scope != 0 && t->kind == TARGET_EXTERNAL &&
+                py_unsafe_find(t->dotted))
+                return fail(bad, ERR_UNSAFE, unit, im->start, f, t->dotted, "");
+            if (t->kind == TARGET_SYM) {
+                if (require(c, t->file, t->name, unit, im->start, bad))
                     return -1;
                 continue;
             }
             e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
-            if (!last || im->guarded || (y->scope == 0 && !(e && e->required)))
+            if (!last || im->guarded || im->optional ||
+                (y->scope == 0 && !(e && e->required)))
                 continue;
-            if (t.kind == TARGET_EXTERNAL &&
-                !policy_allows(c->r->policy, t.dotted))
+            if (t->kind == TARGET_EXTERNAL &&
+                policy_has(c->r->policy, t->dotted))
+                continue;
+            if (t->kind == TARGET_EXTERNAL)
                 return fail(bad, ERR_IMPORT_DENIED, unit, im->start, f,
-                            t.dotted, "");
-            if (t.kind != TARGET_EXTERNAL)
+                            t->dotted, "");
+            if (t->kind != TARGET_EXTERNAL)
                 return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->name,
                             "imported but not in the repository");
         }
@@ -633,6 +603,27 @@ static int close_all(struct closure *c, struct cfile *f, int stmt,
     return 0;
 }
 
+/* What needs the unit of fault X, up to the entry: for people. */
+static const char *explain(struct closure *c, const struct fault *x)
+{
+    const char *note = arena_strdup(c->arena, span_str(x->note));
+    int u = x->unit;
+
+    for (int i = 0; i < 3 && u > 0; i++, u = c->units.v[u].from) {
+        const struct unit *y = &c->units.v[u];
+        const struct pymod *m = y->f->m;
+        const struct pystmt *s = &m->stmts.v[y->stmt];
+        char name[64] = "a statement";
+
+        if (s->n_defs > 0)
+            mask_text(name, sizeof(name),
+                      m->syms.v[m->globals.v[s->first_def]].name);
+        note = arena_printf(c->arena, "%s%s%s", note,
+                            i == 0 ? ", needed through " : ", ", name);
+    }
+    return note;
+}
+
 int closure_run(struct closure *c, struct cfile *f, int stmt)
 {
     struct fault x = {0};
@@ -651,6 +642,6 @@ int closure_run(struct closure *c, struct cfile *f, int stmt)
             break;
     }
     c->code = x.code;
-    c->note = arena_strdup(c->arena, span_str(x.note));
+    c->note = explain(c, &x);
     return -1;
 }

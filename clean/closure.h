@@ -21,6 +21,7 @@ struct unit {
 
 /* A name of the output: a symbol of a file, or an import. */
 struct entity {
+    int id; /* as in struct target */
     bool external;
     bool required;    /* read by someone; else only bound beside others */
     struct cfile *f;  /* symbol */
@@ -33,10 +34,19 @@ struct entity {
 };
 
 /* A range left out of the output for this module only. */
+enum dcut_kind {
+    DCUT_DECORATOR,
+    DCUT_METHOD,    /* nobody may name it */
+    DCUT_STATEMENT, /* a call that only reports */
+    DCUT_BLOCK,     /* an optional block: raises instead */
+    DCUT_BODY       /* a whole function that asks for a package */
+};
+
 struct dcut {
+    enum dcut_kind kind;
     struct cfile *f;
     uint32_t start, end;
-    struct span method; /* a method; empty: a decorator */
+    struct span name;   /* METHOD, BODY */
     enum err_code code; /* what was wrong with it */
     const char *note;
 };
@@ -59,7 +69,7 @@ struct closure {
     struct arena *arena;
     ARRAY(struct unit) units; /* [0] holds the entry */
     ARRAY(struct entity) ents;
-    struct map by_key;   /* "FILE:NAME" or import -> index + 1 into ents */
+    ARRAY(int) by_id;    /* id of a target -> index + 1 into ents */
     struct map builtins; /* names that are read as builtins */
     ARRAY(struct dcut) cuts;
     ARRAY(struct dropped) dropped;
@@ -83,6 +93,8 @@ int closure_names(struct closure *c, const struct cfile *f,
 /* `import a.b` without a name: it binds "a" and cannot be renamed. */
 bool entity_is_package(const struct entity *e);
 
+/* The DCUT_BODY that replaces unit U, or NULL. */
+const struct dcut *closure_body(const struct closure *c, const struct unit *u);
 /* Is offset AT of F left out? */
 bool closure_is_cut(const struct closure *c, const struct cfile *f,
                     uint32_t at);

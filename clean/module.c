@@ -199,10 +199,10 @@ static const char *cuts_note(struct arena *a, const struct closure *c)
     for (size_t i = 0; i < c->cuts.n && i < 8; i++) {
         const struct dcut *x = &c->cuts.v[i];
 
-        note = arena_printf(a, "%s%s%.*s",
+        note = arena_printf(a, "%s%s%s",
                             note ? note : "left out: ", note ? ", " : "",
-                            x->method.n ? (int)MIN(x->method.n, 64u) : 9,
-                            x->method.n ? x->method.p : "decorator");
+                            x->kind == DCUT_BLOCK ? "an optional block"
+                                                  : arena_strdup(a, x->name));
     }
     return note;
 }

@@ -50,11 +50,11 @@ static void collect(struct namer *n)
                 continue;
             for (size_t k = 0; k < im->syms.n; k++) {
                 const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
-                struct target t = crepo_import(c->r, f, y);
+                const struct target *t = crepo_import(c->r, f, y);
                 struct forbidden x = {0, y->name};
-                const struct entity *e = t.kind == TARGET_SYM
-                                             ? closure_symbol(c, t.file, t.name)
-                                             : NULL;
+                const struct entity *e =
+                    t->kind == TARGET_SYM ? closure_symbol(c, t->file, t->name)
+                                          : NULL;
 
                 if (!e || y->scope == 0 || sym_is_single(f->m, y))
                     continue;

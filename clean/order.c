@@ -83,13 +83,14 @@ static int each_read(struct orderer *o, int u,
             continue;
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
-            struct target t;
+            const struct target *t;
             const struct entity *e;
 
             if (y->scope != 0)
                 continue;
             t = crepo_import(c->r, f, y);
-            e = t.kind == TARGET_SYM ? closure_symbol(c, t.file, t.name) : NULL;
+            e = t->kind == TARGET_SYM ? closure_symbol(c, t->file, t->name)
+                                      : NULL;
             if (e && fn(o, u, im->start, e, false))
                 return -1;
         }

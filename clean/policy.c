@@ -5,20 +5,19 @@
 
 static const char *const allowed[] = {
 #define ALLOW(package) package,
-#define RENAMED(package, there)
 #include "clean/allow.def"
-#undef ALLOW
-#undef RENAMED
 };
 
 static const struct {
     const char *package, *there;
 } renamed[] = {
-#define ALLOW(package)
 #define RENAMED(package, there) {package, there},
 #include "clean/allow.def"
-#undef ALLOW
-#undef RENAMED
+};
+
+static const char *const silent[] = {
+#define SILENT(package) package,
+#include "clean/allow.def"
 };
 
 static struct span top_of(struct span dotted)
@@ -52,4 +51,21 @@ const char *policy_renamed(struct span dotted, size_t *top_len)
         }
     }
     return NULL;
+}
+
+bool policy_silent(struct span dotted)
+{
+    struct span top = top_of(dotted);
+
+    for (size_t i = 0; i < ARRAY_LEN(silent); i++)
+        if (span_is(top, silent[i]))
+            return true;
+    return false;
+}
+
+bool policy_has(const struct policy *p, struct span dotted)
+{
+    size_t len;
+
+    return policy_allows(p, dotted) || policy_renamed(dotted, &len) != NULL;
 }

@@ -14,8 +14,15 @@ struct policy {
 /* Is the top-level package of DOTTED allowed? */
 bool policy_allows(const struct policy *p, struct span dotted);
 
-/* Where torch carries a copy of the package DOTTED is in: returns that
- * package's dotted name, else NULL. The rest of DOTTED follows it as it is. */
+/* Where the package DOTTED is in has another name: returns that package's
+ * dotted name, else NULL. The rest of DOTTED, behind *TOP_LEN, follows it as it
+ * is. */
 const char *policy_renamed(struct span dotted, size_t *top_len);
+
+/* Is there such a package, under this or another name? */
+bool policy_has(const struct policy *p, struct span dotted);
+
+/* Does a call of DOTTED as a statement only report or tidy up? */
+bool policy_silent(struct span dotted);
 
 #endif

@@ -59,7 +59,7 @@ static bool only_talks(struct crepo *r, struct cfile *f, const struct cut *c)
     case TARGET_BUILTIN:
         return span_is(t->dotted, "print");
     case TARGET_EXTERNAL:
-        return span_starts(t->dotted, "logging.") ||
+        return policy_silent(t->dotted) ||
                (is_log_method(last) && is_logger(before));
     case TARGET_SYM:
     case TARGET_LOCAL:
@@ -67,6 +67,31 @@ static bool only_talks(struct crepo *r, struct cfile *f, const struct cut *c)
     default:
         return false;
     }
+}
+
+bool crepo_is_cut(const struct cfile *f, uint32_t at)
+{
+    size_t lo = 0, hi = f->scan.cuts.n;
+
+    while (lo < hi) { /* first cut that starts behind AT */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (f->scan.cuts.v[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (lo-- > 0) { /* only comments lie inside of other cuts */
+        const struct cut *x = &f->scan.cuts.v[lo];
+
+        if (x->live && at < x->end)
+            return true;
+        if (x->live && x->kind != CUT_COMMENT)
+            break;
+        if (at - x->start > PY_MAX_SOURCE / 16)
+            break;
+    }
+    return ranges_hold(&f->decorators, at);
 }
 
 bool ranges_hold(const struct ranges *r, uint32_t at)
@@ -103,6 +128,7 @@ static void find_decorators(struct crepo *r, struct cfile *f)
             t = crepo_target(r, f, at);
             if (t->kind == TARGET_EXTERNAL &&
                 (span_is(t->dotted, "torch.jit.script") ||
+                 span_is(t->dotted, "torch.jit.interface") ||
                  span_is(t->dotted, "torch.jit.script_if_tracing")))
                 array_push(&f->decorators, range);
         }
@@ -152,6 +178,8 @@ void crepo_prepare(struct crepo *r, struct cfile *f)
     }
     find_decorators(r, f);
     find_mutators(r, f);
+    for (size_t i = 0; i < f->m->reads.n; i++)
+        f->cut[i] = crepo_is_cut(f, f->m->reads.v[i].at);
 }
 
 /* ---- order of execution ---- */

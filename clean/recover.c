@@ -56,20 +56,52 @@ static bool is_hook(struct span name)
     return false;
 }
 
+static bool has_any(struct span text, const char *const *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(parts[i]);
+
+        for (size_t k = 0; k + len <= text.n; k++)
+            if (strncasecmp(text.p + k, parts[i], len) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* Decorators that only note, document or check what they decorate. */
 static bool only_notes(struct span text)
 {
     static const char *const parts[] = {"regist",    "docstring", "deprecat",
                                         "typecheck", "beartype",  "jaxtyp"};
 
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        size_t n = strlen(parts[i]);
+    return has_any(text, parts, ARRAY_LEN(parts));
+}
 
-        for (size_t k = 0; k + n <= text.n; k++)
-            if (strncasecmp(text.p + k, parts[i], n) == 0)
-                return true;
-    }
-    return false;
+/* Functions that only say something. */
+static bool reports(struct span text)
+{
+    static const char *const parts[] = {"warn", "log", "print", "debug",
+                                        "requires_backends"};
+
+    return has_any(text, parts, ARRAY_LEN(parts));
+}
+
+static bool cut(struct closure *c, enum dcut_kind kind, struct cfile *f,
+                uint32_t start, uint32_t end, struct span name,
+                const struct fault *x)
+{
+    struct dcut d = {
+        .kind = kind,
+        .f = f,
+        .start = start,
+        .end = end,
+        .name = name,
+        .code = x->code,
+        .note = arena_strdup(c->arena, span_str(x->note)),
+    };
+
+    array_push(&c->cuts, d);
+    return true;
 }
 
 static bool cut_decorator(struct closure *c, struct cfile *f, uint32_t at,
@@ -82,19 +114,37 @@ static bool cut_decorator(struct closure *c, struct cfile *f, uint32_t at,
             continue;
         for (size_t k = 0; k < d->decorators.n; k++) {
             const struct pydeco *y = &d->decorators.v[k];
-            struct dcut cut = {.f = f,
-                               .start = y->start,
-                               .end = y->end,
-                               .code = x->code,
-                               .note =
-                                   arena_strdup(c->arena, span_str(x->note))};
 
-            if (at < y->start || at >= y->end || !only_notes(y->dotted))
-                continue;
-            array_push(&c->cuts, cut);
-            return true;
+            if (at >= y->start && at < y->end && only_notes(y->dotted))
+                return cut(c, DCUT_DECORATOR, f, y->start, y->end, y->dotted,
+                           x);
         }
     }
+    return false;
+}
+
+/* deprecate(...), log_once(...) as statements. */
+static bool cut_statement(struct closure *c, struct cfile *f, uint32_t at,
+                          const struct fault *x)
+{
+    for (size_t i = 0; i < f->scan.cuts.n; i++) {
+        const struct cut *y = &f->scan.cuts.v[i];
+
+        if (y->kind == CUT_PRINT && y->dotted.n > 0 && at >= y->start &&
+            at < y->end && (only_notes(y->dotted) || reports(y->dotted)))
+            return cut(c, DCUT_STATEMENT, f, y->start, y->end, y->dotted, x);
+    }
+    return false;
+}
+
+static bool cut_block(struct closure *c, struct cfile *f, uint32_t at,
+                      const struct fault *x)
+{
+    for (int b = scan_block_at(&f->scan, at); b >= 0;
+         b = f->scan.blocks.v[b].parent)
+        if (f->scan.blocks.v[b].optional)
+            return cut(c, DCUT_BLOCK, f, f->scan.blocks.v[b].start,
+                       f->scan.blocks.v[b].end, SPAN_LIT("block"), x);
     return false;
 }
 
@@ -103,22 +153,29 @@ static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
 {
     for (size_t i = 0; i < f->m->defs.n; i++) {
         const struct pydef *d = &f->m->defs.v[i];
-        struct dcut cut = {.f = f,
-                           .start = d->start,
-                           .end = d->end,
-                           .method = d->name,
-                           .code = x->code};
 
         if (at < d->start || at >= d->end || d->is_class || d->outer < 0 ||
             !f->m->defs.v[d->outer].is_class)
             continue;
-        if (is_hook(d->name))
-            return false;
-        cut.note = arena_strdup(c->arena, span_str(x->note));
-        array_push(&c->cuts, cut);
-        return true;
+        return !is_hook(d->name) &&
+               cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
     }
     return false;
+}
+
+/* is_apex_available(): what is not on the list is not there. */
+static bool cut_body(struct closure *c, const struct unit *u,
+                     const struct fault *x)
+{
+    const struct pymod *m = u->f->m;
+    const struct pystmt *s = &m->stmts.v[u->stmt];
+    struct span name;
+
+    if (s->kind != PYSTMT_FUNCTION || s->n_defs == 0)
+        return false;
+    name = m->syms.v[m->globals.v[s->first_def]].name;
+    return span_starts(name, "is_") && span_ends(name, "_available") &&
+           name.n > 13 && cut(c, DCUT_BODY, u->f, s->start, s->end, name, x);
 }
 
 bool recover(struct closure *c, const struct fault *x)
@@ -137,7 +194,9 @@ bool recover(struct closure *c, const struct fault *x)
             array_push(&c->dropped, d);
             return true;
         }
-        if (cut_decorator(c, f, at, x) || cut_method(c, f, at, x))
+        if (cut_decorator(c, f, at, x) || cut_statement(c, f, at, x) ||
+            cut_block(c, f, at, x) || cut_method(c, f, at, x) ||
+            cut_body(c, &unit, x))
             return true;
         if (unit.mutator) {
             d.at = f->m->stmts.v[unit.stmt].start;
@@ -184,7 +243,8 @@ static bool is_mentioned(const struct closure *c, struct span name)
 const struct dcut *recover_check(const struct closure *c)
 {
     for (size_t i = 0; i < c->cuts.n; i++)
-        if (c->cuts.v[i].method.n > 0 && is_mentioned(c, c->cuts.v[i].method))
+        if (c->cuts.v[i].kind == DCUT_METHOD &&
+            is_mentioned(c, c->cuts.v[i].name))
             return &c->cuts.v[i];
     return NULL;
 }

@@ -25,6 +25,9 @@ enum target_kind {
 
 struct target {
     enum target_kind kind;
+    int id; /* SYM, EXTERNAL: number of the entity it stands for, the
+               same for all that stand for it; 0 = none */
+    const char *unsafe; /* the name, when reading it is refused */
     uint32_t end;       /* SYM: end of the part of the chain that is replaced;
                            EXTERNAL: of the head */
     struct cfile *file; /* SYM, MODULE */
@@ -57,6 +60,9 @@ struct cfile {
     const struct val *licence; /* of its record */
     bool prepared;             /* live flags, decorators, mutators are set */
     struct target *targets;    /* one for each of m->reads, lazily */
+    unsigned char *cut;        /* per read: left out of every module */
+    struct target *imports;    /* one for each of m->syms, lazily */
+    int *ids;                  /* of m->syms of the module, lazily */
     int *included;             /* per statement: index + 1 in the closure */
     int *order;                /* per statement: when it would be executed */
     bool visited;              /* by the walk that sets `order` */
@@ -71,6 +77,7 @@ struct crepo {
     ARRAY(struct cfile *) files;
     struct map by_path;
     struct map unreadable; /* path -> struct err: not parsed */
+    struct map ids;        /* "FILE:NAME" or import -> id */
     int budget;            /* steps left for one question */
     struct cfile *ordered; /* the entry for which `order` holds */
 };
@@ -89,12 +96,19 @@ const struct target *crepo_target(struct crepo *r, struct cfile *f, size_t i);
 /* Target of the chain DOTTED that starts at offset AT of F. */
 struct target crepo_resolve(struct crepo *r, struct cfile *f, uint32_t at,
                             struct span dotted);
-/* Target of one import binding, LOCAL when it is none. */
-struct target crepo_import(struct crepo *r, struct cfile *f,
-                           const struct pysym *s);
+/* Target of one import binding, LOCAL when it is none; computed once. */
+const struct target *crepo_import(struct crepo *r, struct cfile *f,
+                                  const struct pysym *s);
+/* Ids of the symbol NAME of F, and of the symbol that S binds in it. */
+int crepo_symbol_id(struct crepo *r, const struct cfile *f, struct span name);
+int crepo_sym_id(struct crepo *r, struct cfile *f, const struct pysym *s);
+/* Does the import bind the package itself: `import torch.utils`? */
+bool target_is_package(const struct target *t);
 /* Is S the only binding of a local name? An import of the repository's own then
  * needs no statement: its reads are replaced. */
 bool sym_is_single(const struct pymod *m, const struct pysym *s);
+/* `import package` of one that has another name here: needs `as package`. */
+bool crepo_is_renamed(const struct pysym *s);
 /* Is the import S from a file of the repository, there or missing? */
 bool crepo_is_own(struct crepo *r, const struct cfile *f,
                   const struct pysym *s);
@@ -110,6 +124,8 @@ void crepo_prepare(struct crepo *r, struct cfile *f);
 /* Set `order` of all files as Python would execute their statements when it
  * imports ENTRY. */
 void crepo_order(struct crepo *r, struct cfile *entry);
+/* Is offset AT of F in what is left out of every module? */
+bool crepo_is_cut(const struct cfile *f, uint32_t at);
 bool ranges_hold(const struct ranges *r, uint32_t at);
 
 /* Binding S inside a function that only declares it global. */

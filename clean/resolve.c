@@ -2,6 +2,7 @@
 #include "base.h"
 
 #include "clean/repo.h"
+#include "py/unsafe.h"
 
 /* Length of a chain of re-exports; longer ones are cycles in practice. */
 #define MAX_HOPS 64
@@ -18,6 +19,9 @@ void crepo_release(struct crepo *r)
     for (size_t i = 0; i < r->files.n; i++) {
         scan_release(&r->files.v[i]->scan);
         free(r->files.v[i]->targets);
+        free(r->files.v[i]->cut);
+        free(r->files.v[i]->imports);
+        free(r->files.v[i]->ids);
         free(r->files.v[i]->included);
         free(r->files.v[i]->order);
         array_release(&r->files.v[i]->decorators);
@@ -27,6 +31,7 @@ void crepo_release(struct crepo *r)
     array_release(&r->files);
     map_release(&r->by_path);
     map_release(&r->unreadable);
+    map_release(&r->ids);
     pyrepo_free(r->names);
     arena_release(&r->arena);
 }
@@ -51,6 +56,9 @@ int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
     f->licence = licence;
     scan_file(&f->scan, m, r->policy);
     pymod_drop_tree(m);
+    f->cut = xcalloc(m->reads.n + 1, 1);
+    f->imports = xcalloc(m->syms.n + 1, sizeof(*f->imports));
+    f->ids = xcalloc(m->syms.n + 1, sizeof(*f->ids));
     f->targets = xcalloc(m->reads.n + 1, sizeof(*f->targets));
     f->included = xcalloc(m->stmts.n + 1, sizeof(*f->included));
     f->order = xcalloc(m->stmts.n + 1, sizeof(*f->order));
@@ -91,6 +99,14 @@ bool sym_is_single(const struct pymod *m, const struct pysym *s)
 {
     return s->scope != 0 && s->earlier < 0 &&
            pymod_lookup(m, s->scope, s->name) == s;
+}
+
+bool crepo_is_renamed(const struct pysym *s)
+{
+    size_t len;
+
+    return s->kind == PYSYM_IMPORT && !memchr(s->module.p, '.', s->module.n) &&
+           policy_renamed(s->module, &len) != NULL;
 }
 
 size_t reads_from(const struct pymod *m, uint32_t at)
@@ -140,15 +156,12 @@ size_t crepo_bindings(const struct cfile *f, struct span name,
 
 static bool works(const struct crepo *r, const struct target *t)
 {
-    size_t len;
-
     switch (t->kind) {
     case TARGET_SYM:
     case TARGET_MODULE:
         return true;
     case TARGET_EXTERNAL:
-        return policy_allows(r->policy, t->dotted) ||
-               policy_renamed(t->dotted, &len);
+        return policy_has(r->policy, t->dotted);
     default:
         return false;
     }
@@ -184,6 +197,11 @@ static const struct pysym *followed(struct crepo *r, struct cfile *f,
     }
     if (simple)
         return b[0];
+    if (n == 1) { /* bound here or nowhere */
+        struct target t = import_target(r, f, b[0], hops + 1);
+
+        return works(r, &t) ? b[0] : NULL;
+    }
     if (!one_try || !scan_is_try(&f->scan, m->stmts.v[top].start))
         return NULL;
     for (size_t i = n; i-- > 0;) {
@@ -363,16 +381,88 @@ static struct target import_target(struct crepo *r, struct cfile *f,
         .name = s->name,
         .module = s->module,
         .dotted = what,
-        .aliased = s->aliased,
+        .aliased = s->aliased || crepo_is_renamed(s),
     };
     return t;
 }
 
-struct target crepo_import(struct crepo *r, struct cfile *f,
-                           const struct pysym *s)
+/* ---- ids ---- */
+
+static int id_of(struct crepo *r, struct span key)
 {
-    r->budget = BUDGET;
-    return import_target(r, f, s, 0);
+    void **place = map_ref(&r->ids, key);
+
+    if (!*place)
+        *place = (void *)(uintptr_t)r->ids.n;
+    return (int)(uintptr_t)*place;
+}
+
+int crepo_symbol_id(struct crepo *r, const struct cfile *f, struct span name)
+{
+    char key[320];
+    int n = snprintf(key, sizeof(key), "%d:%.*s", f->index,
+                     (int)MIN(name.n, 256u), name.p);
+
+    return id_of(r, (struct span){key, (size_t)n});
+}
+
+int crepo_sym_id(struct crepo *r, struct cfile *f, const struct pysym *s)
+{
+    int *id = &f->ids[s - f->m->syms.v];
+
+    if (*id == 0)
+        *id = crepo_symbol_id(r, f, s->name);
+    return *id;
+}
+
+bool target_is_package(const struct target *t)
+{
+    return t->member.n == 0 && !t->aliased;
+}
+
+/* One entity for all of `import torch` and `import torch.utils`. */
+static int import_id(struct crepo *r, const struct target *t)
+{
+    struct span module = target_is_package(t) ? t->name : t->module;
+    char key[640];
+    int n =
+        snprintf(key, sizeof(key), "i:%.*s:%.*s:%.*s", (int)MIN(module.n, 200u),
+                 module.p, (int)MIN(t->member.n, 200u), t->member.p,
+                 (int)MIN(t->name.n, 200u), t->name.p);
+
+    return id_of(r, (struct span){key, (size_t)n});
+}
+
+/* Fill in what follows from the rest of T. */
+static void finish_target(struct crepo *r, struct target *t)
+{
+    const struct py_unsafe *u = NULL;
+    char name[160];
+
+    if (t->kind == TARGET_SYM) {
+        t->id = crepo_symbol_id(r, t->file, t->name);
+    } else if (t->kind == TARGET_EXTERNAL) {
+        t->id = import_id(r, t);
+        u = py_unsafe_find(t->dotted);
+    } else if (t->kind == TARGET_BUILTIN) {
+        snprintf(name, sizeof(name), "builtins.%.*s",
+                 (int)MIN(t->dotted.n, 128u), t->dotted.p);
+        u = py_unsafe_find(span_str(name));
+    }
+    t->unsafe = u ? u->name : NULL;
+}
+
+const struct target *crepo_import(struct crepo *r, struct cfile *f,
+                                  const struct pysym *s)
+{
+    struct target *t = &f->imports[s - f->m->syms.v];
+
+    if (t->kind == TARGET_UNSET) {
+        r->budget = BUDGET;
+        *t = import_target(r, f, s, 0);
+        finish_target(r, t);
+    }
+    return t;
 }
 
 static struct target name_target(struct crepo *r, struct cfile *f,
@@ -526,8 +616,10 @@ const struct target *crepo_target(struct crepo *r, struct cfile *f, size_t i)
 {
     const struct pyread *x = &f->m->reads.v[i];
 
-    if (f->targets[i].kind == TARGET_UNSET)
+    if (f->targets[i].kind == TARGET_UNSET) {
         f->targets[i] = chain_target(r, f, x->at, x->bound, x->dotted);
+        finish_target(r, &f->targets[i]);
+    }
     return &f->targets[i];
 }
 

@@ -16,8 +16,9 @@ struct level {
     const char *type;
     const char *field;
     bool in_import;
-    bool guarded; /* inside a try body that catches ImportError */
-    bool params;  /* inside the parameters of a function */
+    bool guarded;  /* inside a try body that catches ImportError */
+    bool optional; /* inside an optional block */
+    bool params;   /* inside the parameters of a function */
     uint16_t brackets, blocks;
 };
 
@@ -75,6 +76,52 @@ static bool is_bracket(const char *type)
     return false;
 }
 
+/* Does the handler N raise as its own statement? */
+static bool raises(TSNode n)
+{
+    for (uint32_t i = 0; i < ts_node_named_child_count(n); i++) {
+        TSNode b = ts_node_named_child(n, i);
+
+        for (uint32_t k = 0;
+             pynode_is(b, "block") && k < ts_node_named_child_count(b); k++)
+            if (pynode_is(ts_node_named_child(b, k), "raise_statement"))
+                return true;
+    }
+    return false;
+}
+
+static bool has_part(struct span text, const char *part)
+{
+    size_t n = strlen(part);
+
+    for (size_t i = 0; i + n <= text.n; i++)
+        if (strncasecmp(text.p + i, part, n) == 0)
+            return true;
+    return false;
+}
+
+/* A condition that is false unless somebody asks for weights, reports or a
+ * package that is not there. */
+static bool is_wish(struct span condition)
+{
+    static const char *const wishes[] = {
+        "pretrained", "weights",    "checkpoint", "ckpt",    "download",
+        "_available", "available_", "has_",       "verbose", "debug",
+        "visual",     "plot",       "profil",     "log",     "find_spec",
+    };
+    static const char *const others[] = {
+        "not ", "is None", "False", "==", "!=", " or ", "<", ">"};
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (memmem(condition.p, condition.n, others[i], strlen(others[i])) &&
+            !memmem(condition.p, condition.n, "is not None", 11))
+            return false;
+    for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
+        if (has_part(condition, wishes[i]))
+            return true;
+    return false;
+}
+
 /* Does some handler of the try statement N catch a failing import? */
 static bool catches_import_error(struct walk *w, TSNode n)
 {
@@ -87,6 +134,8 @@ static bool catches_import_error(struct walk *w, TSNode n)
         struct span text;
 
         if (!pynode_is(c, "except_clause"))
+            continue;
+        if (raises(c))
             continue;
         what = ts_node_named_child(c, 0);
         if (ts_node_is_null(what) || pynode_is(what, "block"))
@@ -211,8 +260,6 @@ static void call(struct walk *w, TSNode n)
             .attr = literal(w, ts_node_named_child(args, 1)),
         };
 
-        if (l.attr.n > 0 && py_unsafe_attr(l.attr))
-            find(w, ts_node_start_byte(n), ERR_UNSAFE, l.attr);
         if (l.attr.n > 0 && l.dotted.n > 0)
             array_push(&w->s->literals, l);
     }
@@ -275,14 +322,21 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
         return false;
     }
     if (is(type, "block")) {
-        struct block b = {ts_node_start_byte(n), ts_node_end_byte(n), 0,
-                          scan_block_at(w->s, ts_node_start_byte(n))};
+        struct block b = {
+            .start = ts_node_start_byte(n),
+            .end = ts_node_end_byte(n),
+            .parent = scan_block_at(w->s, ts_node_start_byte(n)),
+        };
         uint32_t count = ts_node_named_child_count(n);
 
         for (uint32_t i = 0; i < count; i++)
             b.n += !pynode_is(ts_node_named_child(n, i), "comment");
+        if (up && field && is(field, "consequence"))
+            b.optional = is_wish(pynode_text(
+                w->m->text, pynode_field(ts_node_parent(n), "condition")));
         array_push(&w->s->blocks, b);
         here.blocks++;
+        here.optional |= b.optional;
         if (up && is(up->type, "try_statement") && field && is(field, "body"))
             here.guarded |= catches_import_error(w, ts_node_parent(n));
     } else if (is(type, "expression_statement")) {
@@ -290,9 +344,12 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
             return false;
     } else if (is(type, "string")) {
         const char *what = secret_find(pynode_text(w->m->text, n), false);
+        struct span text = literal(w, n);
 
         if (what)
             find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
+        if (text.n > 4 && span_starts(text, "__") && py_unsafe_attr(text))
+            find(w, ts_node_start_byte(n), ERR_UNSAFE, text);
     } else if (is(type, "call")) {
         call(w, n);
     } else if (is(type, "attribute")) {
@@ -305,15 +362,18 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
                is(type, "import_from_statement")) {
         here.in_import = true;
         if (depth > 1) {
-            struct nimport im = {ts_node_start_byte(n),
-                                 ts_node_end_byte(n),
-                                 up && up->guarded,
-                                 {0}};
+            struct nimport im = {
+                .start = ts_node_start_byte(n),
+                .end = ts_node_end_byte(n),
+                .guarded = here.guarded,
+                .optional = here.optional,
+            };
 
             array_push(&w->s->imports, im);
         }
     } else if (is(type, "function_definition") || is(type, "lambda")) {
         here.guarded = false; /* it runs later, outside of that try */
+        here.optional = false;
     } else if (is(type, "parameters") || is(type, "lambda_parameters")) {
         here.params = true;
     } else if (is(type, "print_statement") && depth > 1) {

@@ -30,8 +30,10 @@ struct cut {
 /* An indented (or one-line) block of statements. */
 struct block {
     uint32_t start, end;
-    uint32_t n; /* statements */
-    int parent; /* block around it, -1 = none */
+    uint32_t n;    /* statements */
+    bool optional; /* runs only on a wish that is off, or with something that
+                      is not there: `if pretrained:`, `if has_apex:` */
+    int parent;    /* block around it, -1 = none */
 };
 
 struct finding {
@@ -43,7 +45,8 @@ struct finding {
 /* An import inside a function, class or compound statement. */
 struct nimport {
     uint32_t start, end;
-    bool guarded; /* in a try that catches ImportError */
+    bool guarded;  /* in a try that catches ImportError */
+    bool optional; /* in an optional block */
     ARRAY(int) syms;
 };
 

@@ -134,11 +134,8 @@ static void add_part(struct buf *b, const char *text)
 static bool stays(struct writer *w, struct cfile *f, const struct pysym *y,
                   const struct target *t)
 {
-    size_t len;
-
     return t->kind == TARGET_EXTERNAL && !crepo_is_own(w->c->r, f, y) &&
-           (policy_allows(w->c->r->policy, t->dotted) ||
-            policy_renamed(t->dotted, &len));
+           policy_has(w->c->r->policy, t->dotted);
 }
 
 /* Name of the output for what the nested import Y binds. */
@@ -157,17 +154,18 @@ static void import_part(struct writer *w, struct cfile *f,
                         struct buf *b, struct span *raise)
 {
     struct arena *a = w->c->arena;
-    struct target t = crepo_import(w->c->r, f, y);
+    const struct target *t = crepo_import(w->c->r, f, y);
     const char *local = bound_name(w, f, y);
 
-    if (t.kind == TARGET_SYM) {
-        const struct entity *s = closure_symbol(w->c, t.file, t.name);
+    if (t->kind == TARGET_SYM) {
+        const struct entity *s = closure_symbol(w->c, t->file, t->name);
 
         if (!sym_is_single(f->m, y) && s && s->required)
             add_part(b, arena_printf(a, "%s = %s", local, s->out));
-    } else if (stays(w, f, y, &t)) {
+    } else if (stays(w, f, y, t)) {
         struct span module = installed(w, y->module);
         bool same = span_is(y->member, local);
+        bool as = y->aliased || crepo_is_renamed(y);
 
         note_package(w, y->module);
         if (y->kind == PYSYM_FROM)
@@ -176,55 +174,56 @@ static void import_part(struct writer *w, struct cfile *f,
                                   module.p, (int)y->member.n, y->member.p,
                                   same ? "" : " as ", same ? "" : local));
         else
-            add_part(b, arena_printf(a, "import %.*s%s%s", (int)module.n,
-                                     module.p, y->aliased ? " as " : "",
-                                     y->aliased ? local : ""));
-    } else if (im->guarded && t.kind != TARGET_MODULE) {
+            add_part(b,
+                     arena_printf(a, "import %.*s%s%s", (int)module.n, module.p,
+                                  as ? " as " : "", as ? local : ""));
+    } else if ((im->guarded || im->optional) && t->kind != TARGET_MODULE) {
         *raise = y->module.n ? y->module : y->name;
     }
 }
 
 /* What fails to be imported is None, should somebody look: a name that nobody
- * binds is an error in other people's eyes. All names of the statement, since
- * the first failure ends its block. */
-static void name_missing(struct writer *w, struct cfile *f,
-                         const struct pystmt *s, struct buf *b)
+ * binds is an error in other people's eyes. Appended to OUT as statements. */
+static int name_missing(struct writer *w, struct cfile *f,
+                        const struct pystmt *s, struct buf *out)
 {
+    int rc = 0;
+
     for (size_t i = 0; i < f->scan.imports.n; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
 
-        if (im->start < s->start || im->start >= s->end || !im->guarded)
+        if (im->start < s->start || im->start >= s->end ||
+            closure_is_cut(w->c, f, im->start))
             continue;
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
-            struct target t = crepo_import(w->c->r, f, y);
+            const struct target *t = crepo_import(w->c->r, f, y);
+            const struct entity *e;
 
-            if (y->scope == 0 && !stays(w, f, y, &t) && t.kind != TARGET_SYM &&
-                t.kind != TARGET_MODULE)
-                add_part(b, arena_printf(w->c->arena, "%s = None",
-                                         bound_name(w, f, y)));
+            if (y->scope != 0 || stays(w, f, y, t) || t->kind == TARGET_SYM ||
+                t->kind == TARGET_MODULE)
+                continue;
+            e = closure_symbol(w->c, f, y->name);
+            if (e && e->required)
+                rc |= buf_printf(out, "%s = None\n", e->out);
         }
     }
+    return rc;
 }
 
 static void edit_imports(struct writer *w, struct cfile *f,
                          const struct pystmt *s)
 {
-    bool named = false;
-
     for (size_t i = 0; i < f->scan.imports.n; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
         struct buf b = BUF_INIT(64u << 10);
         struct span raise = {NULL, 0};
 
-        if (im->start < s->start || im->start >= s->end)
+        if (im->start < s->start || im->start >= s->end ||
+            closure_is_cut(w->c, f, im->start))
             continue;
         for (size_t k = 0; k < im->syms.n; k++)
             import_part(w, f, im, &f->m->syms.v[im->syms.v[k]], &b, &raise);
-        if (raise.n > 0 && !named) {
-            name_missing(w, f, s, &b);
-            named = true;
-        }
         if (raise.n > 0)
             add_part(&b, arena_printf(w->c->arena, "raise ImportError('%.*s')",
                                       (int)raise.n, raise.p));
@@ -295,12 +294,15 @@ static void edit_removals(struct writer *w, struct cfile *f,
 
         if (x->f != f || x->start < s->start || x->start >= s->end)
             continue;
-        if (x->method.n == 0) {
+        if (x->kind == DCUT_DECORATOR) {
             edit_remove(&w->edits, text, at_sign(text, x->start), x->end);
-            continue;
+        } else if (x->kind == DCUT_BLOCK) {
+            edit_add(&w->edits, x->start, x->end,
+                     SPAN_LIT("raise RuntimeError('left out')"));
+        } else {
+            r.block = scan_block_at(&f->scan, x->start);
+            array_push(&all, r);
         }
-        r.block = scan_block_at(&f->scan, x->start);
-        array_push(&all, r);
     }
     if (all.n > 1)
         qsort(all.v, all.n, sizeof(*all.v), by_block);
@@ -372,14 +374,30 @@ static bool is_def(const struct pystmt *s)
     return s->kind == PYSTMT_FUNCTION || s->kind == PYSTMT_CLASS;
 }
 
+/* is_PACKAGE_available() as it would answer there. */
+static int write_body(struct writer *w, struct cfile *f, const struct dcut *d)
+{
+    struct span package = {d->name.p + 3, d->name.n - 3 - 10};
+    const struct entity *e = closure_symbol(w->c, f, d->name);
+
+    return buf_printf(
+        w->out, "def %s(*args, **kwargs):\n    return %s\n", e->out,
+        policy_allows(w->c->r->policy, package) ? "True" : "False");
+}
+
 static int write_unit(struct writer *w, int u, size_t occ)
 {
     struct cfile *f = w->c->units.v[u].f;
     const struct pystmt *s = &f->m->stmts.v[w->c->units.v[u].stmt];
     struct buf text = BUF_INIT(w->out->max);
+    const struct dcut *body = closure_body(w->c, &w->c->units.v[u]);
     size_t skip = 0;
     int rc;
 
+    if (body)
+        return write_body(w, f, body);
+    if (name_missing(w, f, s, w->out))
+        return -1;
     w->edits.n = 0;
     edit_removals(w, f, s);
     edit_imports(w, f, s);
