@@ -78,12 +78,20 @@ revision() {
           run: "test", program: $program, language: $language, code: .}' "$2"
 }
 
-# Program, outcome, and codes of findings of grade suspect and forbid.
+# Program, outcome, and codes of findings: all that the source tells, and of
+# what was seen at run time those of grade forbid (early_done and threads are
+# one: which of them is seen first is chance).
 outcomes() {
-    jq -r 'select(.kind == "revision" or .kind == "verdict") | if .kind == "revision" then .program
-        else " " + .outcome + (if .state == "ok" then "" else
-        " " + (.why | join(",")) end) + ([.findings // [] | .[]
-        | select(.grade != "note") | " " + .grade + ":" + .code] | join(""))
+    jq -r 'select(.kind == "revision" or .kind == "verdict")
+        | if .kind == "revision" then .program
+        else " " + .outcome
+        + (if .state == "ok" then "" else " " + (.why | join(",")) end)
+        + ([.findings // [] | .[]
+            | select(.grade == "forbid" or (.source == "static" and
+                                            .grade == "suspect"))
+            | .grade + ":" + if .code == "early_done" then "threads"
+                             else .code end]
+           | unique | map(" " + .) | join(""))
         end' | paste -d '' - -
 }
 

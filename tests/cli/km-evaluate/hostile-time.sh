@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# Candidates that want to look fast: threads, early answers, patched libraries.
+. "$SRC/tests/cli/km-evaluate/streams.bash"
+need_torch
+relu_task >tasks
+for name in thread spinning watcher done_at_once done_early patches clamp; do
+    revision relu "$here/relu_$name.py"
+done >revisions
+evaluate --tasks tasks <revisions | outcomes
