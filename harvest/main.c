@@ -31,27 +31,31 @@ static const struct opt harvest_opts[] = {
     {0},
 };
 
+struct names {
+    const char **v;
+    size_t n, cap;
+};
+
 struct run {
     struct targets targets;
     struct harvest_rules rules;
-    ARRAY(const char *) allow, deny;
+    struct names allow, deny;
     int jobs;
     struct emit *out;
     int dead; /* writing failed: KM_DEAD */
 };
 
-/* Split "A,B C" into A, B, C, in the arena. */
-#define split_list(run, list, text)                                            \
-    do {                                                                       \
-        const char *p_ = (text) ? (text) : "";                                 \
-        while (*p_) {                                                          \
-            size_t n_ = strcspn(p_, ", ");                                     \
-            if (n_ > 0)                                                        \
-                array_push((list), arena_strdup(&(run)->targets.arena,         \
-                                                (struct span){p_, n_}));       \
-            p_ += n_ + (p_[n_] != '\0');                                       \
-        }                                                                      \
-    } while (0)
+/* Split "A,B C" into A, B, C. */
+static void split_list(struct run *r, struct names *list, const char *text)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, ", ");
+        if (n > 0)
+            array_push(list,
+                       arena_strdup(&r->targets.arena, (struct span){text, n}));
+        text += n + (text[n] != '\0');
+    }
+}
 
 static int harvest_open(void **state, const struct stage_env *env,
                         struct err *e)

@@ -93,11 +93,10 @@ static struct val *bases_val(struct writer *w, const struct pymod *m,
 }
 
 /* Why the module is not passed on: ERR_NONE when it is. */
-static enum err_code judge(struct writer *w, const struct pymod *m,
+static enum err_code judge(const struct harvest_rules *rules,
                            const struct pydef *d, const struct licence *l,
                            char note[160])
 {
-    const struct harvest_rules *rules = w->h->rules;
     note[0] = '\0';
     if (d->has_error) {
         snprintf(note, 160, "syntax error in the class");
@@ -107,7 +106,6 @@ static enum err_code judge(struct writer *w, const struct pymod *m,
         snprintf(note, 160, "Python 2 syntax in the class");
         return ERR_PARSE;
     }
-    (void)m;
     if (rules->any_licence)
         return ERR_NONE;
     if (!l->spdx[0]) {
@@ -134,7 +132,7 @@ static int put_module(struct writer *w, const struct source *s,
     val_set(a, r, "end_line", val_int(a, d->end_line));
     val_set(a, r, "bases", bases_val(w, s->mod, d));
     val_set(a, r, "licence", licence_val(a, &l));
-    enum err_code code = judge(w, s->mod, d, &l, note);
+    enum err_code code = judge(w->h->rules, d, &l, note);
     if (code != ERR_NONE)
         rec_fail(a, r, STAGE, code, note);
     return put(w, r, e);
@@ -158,7 +156,7 @@ static void mark_needed(struct writer *w)
             if (s->needed)
                 break;
             file_licence(w, s, &l);
-            if (judge(w, s->mod, d, &l, note) == ERR_NONE) {
+            if (judge(h->rules, d, &l, note) == ERR_NONE) {
                 s->needed = true;
                 array_push(&queue, i);
             }

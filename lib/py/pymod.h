@@ -155,7 +155,8 @@ struct pymod {
     bool has_all;  /* __all__ is there and was understood entirely */
     bool has_star; /* any `from x import *` at module level */
     bool future_annotations;
-    uint32_t error_line, python2_line; /* as struct pytree */
+    uint32_t error_line;   /* as struct pytree */
+    uint32_t python2_line; /* print or exec statement, backticks, 0 = none */
     /* private */
     struct arena arena;
     ARRAY(uint32_t) line_starts;

@@ -85,26 +85,18 @@ enum pykind pyparser_kind(const struct pyparser *p, TSNode n)
                                                  : K_none;
 }
 
-struct marks {
-    const struct pyparser *parser;
-    struct pytree *tree;
-};
-
-static bool mark_enter(void *payload, TSNode n, const char *field,
+/* Only the way to the first fault is walked. */
+static bool find_error(void *payload, TSNode n, const char *field,
                        uint32_t depth)
 {
-    struct marks *m = payload;
+    uint32_t *line = payload;
     (void)field;
     (void)depth;
-    enum pykind k = pyparser_kind(m->parser, n);
-    if ((k == K_ERROR || ts_node_is_missing(n)) && !m->tree->error_line)
-        m->tree->error_line = pynode_line(n);
-    bool old =
-        k == K_print_statement || k == K_exec_statement ||
-        (k == K_string && span_starts(pynode_text(m->tree->text, n), "`"));
-    if (old && !m->tree->python2_line)
-        m->tree->python2_line = pynode_line(n);
-    return !m->tree->error_line || !m->tree->python2_line;
+    if (*line || !ts_node_has_error(n))
+        return false;
+    if (ts_node_is_missing(n) || ts_node_symbol(n) == (TSSymbol)-1)
+        *line = pynode_line(n);
+    return *line == 0;
 }
 
 #ifdef MAX_TOKENS
@@ -150,8 +142,7 @@ int pytree_parse(struct pytree *t, struct pyparser *p, struct span text,
         ts_parser_reset(p->ts);
         return err_set(e, ERR_TIMEOUT, "parser ran out of time");
     }
-    struct marks m = {p, t};
-    struct pyvisit v = {mark_enter, NULL, &m};
+    struct pyvisit v = {find_error, NULL, &t->error_line};
     pytree_walk(ts_tree_root_node(t->tree), &v);
     return 0;
 }

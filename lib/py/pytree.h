@@ -40,8 +40,7 @@ void pyparser_free(struct pyparser *p);
 struct pytree {
     struct span text;
     TSTree *tree;
-    uint32_t error_line;   /* of the first ERROR or missing node, 0 = none */
-    uint32_t python2_line; /* print or exec statement, backticks, 0 = none */
+    uint32_t error_line; /* of the first ERROR or missing node, 0 = none */
 };
 
 /* ERR_TOO_LARGE, ERR_TIMEOUT. A syntax error is no failure: see error_line.

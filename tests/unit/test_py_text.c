@@ -93,14 +93,9 @@ START_TEST(test_parse_finds_errors)
     ck_assert_ptr_nonnull(p);
     ck_assert_int_eq(pytree_parse(&t, p, SPAN_LIT("a = 1\n"), 0, &e), 0);
     ck_assert_uint_eq(t.error_line, 0);
-    ck_assert_uint_eq(t.python2_line, 0);
     pytree_release(&t);
     ck_assert_int_eq(pytree_parse(&t, p, SPAN_LIT("a\nb = (\n"), 0, &e), 0);
     ck_assert_uint_ne(t.error_line, 0);
-    pytree_release(&t);
-    ck_assert_int_eq(pytree_parse(&t, p, SPAN_LIT("a\nprint 'x'\n"), 0, &e), 0);
-    ck_assert_uint_eq(t.error_line, 0);
-    ck_assert_uint_eq(t.python2_line, 2);
     pytree_release(&t);
     pytree_release(&t); /* harmless */
     ck_assert_int_eq(pytree_parse(&t, p, (struct span){NULL, 0}, 0, &e), 0);
