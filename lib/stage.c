@@ -236,7 +236,7 @@ static int run(const struct stage *s, struct stage_env *env,
         rc = s->finish(state, out, e);
     if (rc == 0)
         rc = rec_write_end(out->w, e);
-    if (s->close)
+    if (s->close && state)
         s->close(state);
     arena_release(&a);
     return rc < 0 ? -1 : 0;

@@ -357,8 +357,7 @@ static int judge_run(struct select *s, size_t first, size_t n, struct err *e)
             c->decided[MODE_RL] =
                 drop(ERR_NO_PARENT, "a step from the reference");
         else if (!c->new_best)
-            c->decided[MODE_RL] =
-                drop(ERR_SMALL_GAIN, "no new best of its run");
+            c->decided[MODE_RL] = drop(ERR_NOT_BEST, "no new best of its run");
     }
     if (s->o.top_k > 0)
         cap(s->all.v + first, n, MODE_RL, s->o.top_k,
