@@ -12,14 +12,16 @@ struct gitrepo {
     git_odb *odb;
 };
 
-/* libgit2's last message is cleared by its next call: taken at once. */
+/* libgit2's last message is cleared by its next call: taken at once. One that
+ * may name a file of this machine is left out, as it ends up in a record. */
 static int git_fail(struct err *e, enum err_code code, const char *what,
                     const char *subject)
 {
     const git_error *g = git_error_last();
     char text[200], name[200];
+    bool usable = g && g->message && !strchr(g->message, '/');
     mask_text(text, sizeof(text),
-              span_str(g && g->message ? g->message : "unknown error"));
+              span_str(usable ? g->message : "cannot be read"));
     mask_text(name, sizeof(name), span_str(subject));
     return err_set(e, code, "%s '%s': %s", what, name, text);
 }
