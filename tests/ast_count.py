@@ -3,7 +3,7 @@
 """Count the nn.Module classes of a git repository with Python's ast, and hold
 the records of km-harvest against it.
 
-    km-harvest --json REPO | tests/ast_count.py REPO [--rev REV] [--min SHARE]
+    km-harvest --json REPO | tests/ast_count.py REPO [--min SHARE]
 
 Prints one line: classes found by ast, harvested, in both, the share of ast's
 that was harvested, and how many harvested ones ast does not know. Exit 1 when
@@ -165,19 +165,22 @@ def count(repo, rev):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("repo")
-    p.add_argument("--rev", default="HEAD")
     p.add_argument("--min", type=float, default=0.95)
     p.add_argument("--name", help="only records of this repository")
     p.add_argument("--show", action="store_true", help="list differences")
     a = p.parse_args()
-    found, unread = count(a.repo, a.rev)
-    harvested = set()
+    harvested, commit = set(), None
     for text in sys.stdin:
         r = json.loads(text)
         if a.name and r.get("repo") != a.name:
             continue
+        if r["kind"] == "repo":
+            commit = r.get("commit")
         if r["kind"] == "module" and "harvest.parse" not in r["why"]:
             harvested.add((r["path"], r["name"], r["line"]))
+    if not commit:
+        sys.exit(f"{a.repo}: no record of a repository that was read")
+    found, unread = count(a.repo, commit)
     both = found & harvested
     extra = harvested - found
     share = len(both) / len(found) if found else 1.0
