@@ -313,7 +313,7 @@ static void see_assignment(const struct usage *u, TSNode n)
     struct param *p = as_param(u, right);
     if (p &&
         (pynode_is(left, "pattern_list") || pynode_is(left, "tuple_pattern")))
-        p->unpacked = (int)ts_node_named_child_count(left);
+        p->unpacked = MAX(p->unpacked, (int)ts_node_named_child_count(left));
     if (p && !u->forward && pynode_is(left, "attribute") &&
         span_is(text_of(u->f, pynode_field(left, "object")), "self")) {
         struct member m = {*u, text_of(u->f, pynode_field(left, "attribute")),
@@ -325,6 +325,18 @@ static void see_assignment(const struct usage *u, TSNode n)
 
 static void see_shape(const struct usage *u, TSNode n);
 static void see_flow(const struct usage *u, TSNode n);
+
+/* A literal below 32, else -1. */
+static int small_int(struct span s)
+{
+    int v = -1;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] < '0' || s.p[i] > '9' || v > 3)
+            return -1;
+        v = MAX(v, 0) * 10 + (s.p[i] - '0');
+    }
+    return v < 32 ? v : -1;
+}
 
 static bool enter_use(void *payload, TSNode n, const char *field,
                       uint32_t depth)
@@ -357,6 +369,8 @@ static bool enter_use(void *payload, TSNode n, const char *field,
         if (p) {
             p->uses |= key.n ? USE_KEYED : USE_INDEXED;
             add_span(&p->attrs, key);
+            int index = small_int(text_of(u->f, pynode_field(n, "subscript")));
+            p->unpacked = MAX(p->unpacked, index + 1);
         }
     } else if (strcmp(t, "for_statement") == 0 ||
                strcmp(t, "for_in_clause") == 0) {

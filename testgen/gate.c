@@ -4,52 +4,80 @@
 #include "testgen/gate.h"
 #include "testgen/propose.h"
 
-static int names_in(struct err *e, const char *what, const struct val *list)
+enum gate_rule gate_rule(const struct val *g)
 {
-    struct span s = val_as_str(val_at(list, 0));
-    return err_set(e, ERR_QUALITY, "%s '%.*s'%s", what, (int)MIN(s.n, 80),
-                   s.p ? s.p : "", val_len(list) > 1 ? " and others" : "");
+    bool flat = val_getf(g, "spread", 0) < GATE_SPREAD ||
+                (val_getf(g, "deviation", 0) < GATE_SPREAD &&
+                 val_getf(g, "relative", 0) < GATE_RELATIVE);
+
+    if (val_len(val_get(g, "uninitialised")))
+        return GATE_UNINITIALISED;
+    if (!val_getb(g, "deterministic", false))
+        return GATE_NONDETERMINISTIC;
+    if (!val_getb(g, "finite", false))
+        return GATE_NOT_FINITE;
+    if (val_getb(g, "identity", false))
+        return GATE_IDENTITY;
+    if (val_len(val_get(g, "unused_inputs")))
+        return GATE_UNUSED_INPUT;
+    /* the unscaled distribution is the task's own */
+    if (val_as_int(val_at(val_get(g, "constant"), 0), 0) == 1)
+        return GATE_CONSTANT;
+    if (val_get(g, "spread") && !val_getb(g, "scalar", false) && flat)
+        return GATE_FLAT;
+    if (val_len(val_get(g, "unused_parameters")))
+        return GATE_UNUSED_PARAMETER;
+    if (val_gets(g, "train").n)
+        return GATE_TRAIN_MODE;
+    return GATE_PASSED;
+}
+
+static int name_in(struct err *e, const char *what, struct span s)
+{
+    return err_set(e, ERR_QUALITY, "%s '%.*s'", what, (int)MIN(s.n, 80),
+                   s.p ? s.p : "");
 }
 
 int gate_check(const struct val *g, const struct val *inputs, struct err *e)
 {
-    const struct val *spread = val_get(g, "spread");
     struct span train = val_gets(g, "train");
+    const struct val *list;
 
-    if (val_len(val_get(g, "uninitialised")))
-        return names_in(e, "uninitialised or unseeded parameter",
-                        val_get(g, "uninitialised"));
-    if (!val_getb(g, "deterministic", false))
+    switch (gate_rule(g)) {
+    case GATE_PASSED:
+        return 0;
+    case GATE_UNINITIALISED:
+        list = val_get(g, "uninitialised");
+        return name_in(e, "uninitialised or unseeded parameter",
+                       val_as_str(val_at(list, 0)));
+    case GATE_NONDETERMINISTIC:
         return err_set(e, ERR_QUALITY,
                        "two runs under one seed give different outputs");
-    if (!val_getb(g, "finite", false))
+    case GATE_NOT_FINITE:
         return err_set(e, ERR_QUALITY, "the output is not finite");
-    if (val_getb(g, "identity", false))
+    case GATE_IDENTITY:
         return err_set(e, ERR_QUALITY, "the output is an input");
-    const struct val *unused = val_get(g, "unused_inputs");
-    if (val_len(unused)) {
-        int64_t at = val_as_int(val_at(unused, 0), 0);
-        struct span name = val_gets(val_at(inputs, (size_t)MAX(at, 0)), "name");
-        return err_set(e, ERR_QUALITY,
-                       "the output does not depend on input '%.*s'",
-                       (int)MIN(name.n, 80), name.p ? name.p : "");
-    }
-    /* the unscaled distribution is the task's own */
-    if (val_as_int(val_at(val_get(g, "constant"), 0), 0) == 1)
+    case GATE_UNUSED_INPUT:
+        list = val_get(g, "unused_inputs");
+        return name_in(
+            e, "the output does not depend on input",
+            val_gets(val_at(inputs, (size_t)val_as_int(val_at(list, 0), 0)),
+                     "name"));
+    case GATE_CONSTANT:
         return err_set(e, ERR_QUALITY, "the output is constant");
-    if (spread && !val_getb(g, "scalar", false) &&
-        (val_getf(g, "spread", 0) < GATE_SPREAD ||
-         val_getf(g, "deviation", 0) < GATE_SPREAD))
+    case GATE_FLAT:
         return err_set(e, ERR_QUALITY,
                        "the output hardly varies: range %.3g, deviation %.3g",
                        val_getf(g, "spread", 0), val_getf(g, "deviation", 0));
-    if (val_len(val_get(g, "unused_parameters")))
-        return names_in(e, "the output does not depend on parameter",
-                        val_get(g, "unused_parameters"));
-    if (train.n)
+    case GATE_UNUSED_PARAMETER:
+        list = val_get(g, "unused_parameters");
+        return name_in(e, "the output does not depend on parameter",
+                       val_as_str(val_at(list, 0)));
+    case GATE_TRAIN_MODE:
         return err_set(e, ERR_QUALITY, "fails in train mode: %.*s",
                        (int)train.n, train.p);
-    return 0;
+    }
+    return err_set(e, ERR_INTERNAL, "unknown rule");
 }
 
 /* Every normal input becomes uniform in [0, 1). */
@@ -135,31 +163,39 @@ static struct val *with_side(struct arena *a, const struct facts *f,
 }
 
 struct val *gate_mend(struct arena *a, const struct facts *f,
-                      const struct val *state, const struct val *figures, int i)
+                      const struct val *state, const struct val *figures, int i,
+                      bool *more)
 {
-    const struct val *unused = val_get(figures, "unused_inputs");
+    enum gate_rule rule = gate_rule(figures);
     struct val *s = NULL;
-    if (val_len(val_get(figures, "uninitialised")) ||
-        !val_getb(figures, "deterministic", true))
+    *more = true;
+    if (rule == GATE_NOT_FINITE) {
+        *more = i < 0;
+        return positive(a, f, state);
+    }
+    if (rule < GATE_NOT_FINITE || rule == GATE_TRAIN_MODE) {
+        *more = false;
         return NULL;
-    if (!val_getb(figures, "finite", true))
-        return i == 0 ? positive(a, f, state) : NULL;
+    }
     switch (i) {
     case 0:
-        s = without_unused(a, f, state, unused);
+        if (rule == GATE_UNUSED_INPUT)
+            s = without_unused(a, f, state, val_get(figures, "unused_inputs"));
         break;
-    case 1: /* gates that start shut */
+    case 1: /* gates that start shut; the rule on parameters has opened them */
+        if (rule == GATE_UNUSED_PARAMETER)
+            break;
         s = state_copy(a, state);
         val_set(a, s, "redraw", val_bool(a, true));
         break;
     case 2: /* feature maps of one pixel */
-        s = with_side(a, f, state, 128);
-        break;
     case 3:
-        s = with_side(a, f, state, 224);
+        if (rule != GATE_IDENTITY)
+            s = with_side(a, f, state, i == 2 ? 64 : 128);
         break;
     default:
         s = other_choice(a, f, state, (size_t)i - 4);
+        *more = s != NULL;
     }
     return s;
 }

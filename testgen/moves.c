@@ -186,6 +186,17 @@ void moves_size(struct moves *m, int64_t got, int64_t want, int weight)
     inits_for_size(m, got, want, weight + (m->construct ? 6 : 0));
 }
 
+static int64_t lcm(int64_t x, int64_t y)
+{
+    int64_t a = x, b = y;
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return x / a * y;
+}
+
 void moves_divide(struct moves *m, int64_t got, int64_t divisor, int weight)
 {
     const struct val *in = inputs_of(m);
@@ -220,6 +231,12 @@ void moves_divide(struct moves *m, int64_t got, int64_t divisor, int weight)
         if (!v && moves_named(m, p->name) && p->has_default &&
             propose_by_name(m->a, m->f, p->name))
             v = val_int(m->a, divisor);
+        if (v && v->type == VAL_INT && v->i == got) {
+            int64_t both = lcm(got, divisor);
+            if (both <= MAX_SIDE)
+                moves_init(m, p->name, val_int(m->a, both),
+                           "divisor in an error", weight + 4);
+        }
         if (!v || v->type != VAL_INT || v->i != divisor)
             continue;
         for (int64_t d = divisor - 1; d > 0; d--)

@@ -369,6 +369,19 @@ static void from_keys(struct moves *m)
     }
 }
 
+/* An assert that compares nothing may be about divisibility of the integers
+ * that it names. */
+static void from_integers(struct moves *m, const struct val *vars)
+{
+    for (size_t i = 0; i < val_len(vars); i++)
+        for (size_t k = 0; k < val_len(vars); k++) {
+            int64_t a = val_as_int(val_at(val_at(vars, i), 1), 0);
+            int64_t b = val_as_int(val_at(val_at(vars, k), 1), 0);
+            if (a > b && b > 1 && a % b)
+                moves_divide(m, a, b, 30);
+        }
+}
+
 /* Other ranks and kinds for every input, as a last resort. */
 static void fallback(struct moves *m)
 {
@@ -400,6 +413,10 @@ void refine(struct moves *m)
     const struct val *cmps = val_get(frame, "cmp");
     for (size_t i = 0; i < val_len(cmps); i++)
         from_compare(m, val_at(cmps, i));
+    if (!val_len(cmps) &&
+        (span_is(val_gets(m->reply, "class"), "AssertionError") ||
+         span_is(val_gets(m->reply, "class"), "ValueError")))
+        from_integers(m, val_get(frame, "vars"));
     if (span_is(val_gets(m->reply, "class"), "KeyError"))
         from_keys(m);
     from_names(m);

@@ -83,8 +83,10 @@ static size_t leading_shape(const struct scale *s, int64_t *shape)
     return 0;
 }
 
+/* LESS: halve the batch that the costs per sample would allow so many times
+ * (they may grow faster). */
 static struct val *larger_batch(struct scale *s, const int64_t *shape,
-                                size_t rank)
+                                size_t rank, int less)
 {
     double ms = scale_estimate_ms(s->figures);
     int64_t memory = MAX(memory_of(s->figures), 1);
@@ -95,6 +97,7 @@ static struct val *larger_batch(struct scale *s, const int64_t *shape,
            ms * (double)(batch * 2) / PLAN_BATCH <= SCALE_MS &&
            memory * (batch * 2) / PLAN_BATCH <= SCALE_MEMORY)
         batch *= 2;
+    batch >>= less;
     return batch > PLAN_BATCH ? grown(s, 0, PLAN_BATCH, batch) : NULL;
 }
 
@@ -125,17 +128,18 @@ static size_t default_ints(struct span s, int64_t *out, size_t cap)
 
 /* Generous defaults become those of the table of names; widths and depths of
  * stages are divided alike. */
-static struct val *smaller_defaults(struct scale *s)
+struct val *scale_smaller_defaults(struct arena *a, const struct facts *f,
+                                   const struct val *from)
 {
-    struct val *state = state_copy(s->a, s->best);
+    struct val *state = state_copy(a, from);
     int64_t v[8];
     bool changed = false;
-    for (size_t i = 0; i < s->f->init.n; i++) {
-        const struct param *p = &s->f->init.v[i];
+    for (size_t i = 0; i < f->init.n; i++) {
+        const struct param *p = &f->init.v[i];
         size_t n = default_ints(p->dflt, v, 8);
         if (!p->has_default || !n || state_init(state, p->name))
             continue;
-        struct val *named = propose_by_name(s->a, s->f, p->name);
+        struct val *named = propose_by_name(a, f, p->name);
         int64_t top = 0;
         for (size_t k = 0; k < n; k++)
             top = MAX(top, v[k]);
@@ -144,15 +148,15 @@ static struct val *smaller_defaults(struct scale *s)
             if (named && named->type == VAL_INT && v[0] > 2 * named->i)
                 next = named;
         } else if (top > 96 || (top > 2 && span_starts(p->name, "dep"))) {
-            struct val *l = val_list(s->a);
+            struct val *l = val_list(a);
             for (size_t k = 0; k < n; k++)
                 val_push(
-                    s->a, l,
-                    val_int(s->a, top > 96 ? MAX(v[k] / 4, 8) : MIN(v[k], 2)));
-            next = p->dflt.p[0] == '(' ? tuple_val(s->a, l) : l;
+                    a, l,
+                    val_int(a, top > 96 ? MAX(v[k] / 4, 8) : MIN(v[k], 2)));
+            next = p->dflt.p[0] == '(' ? tuple_val(a, l) : l;
         }
         if (next) {
-            state_set_init(s->a, state, p->name, next, "default, reduced");
+            state_set_init(a, state, p->name, next, "default, reduced");
             changed = true;
         }
     }
@@ -190,7 +194,7 @@ struct val *scale_reduce(struct scale *s)
         struct val *next = NULL;
         switch (s->step++) {
         case 0:
-            next = smaller_defaults(s);
+            next = scale_smaller_defaults(s->a, s->f, s->best);
             break;
         case 3:
             if (rank && shape[0] == PLAN_BATCH)
@@ -214,7 +218,7 @@ struct val *scale_next(struct scale *s)
         s->growing = true;
         s->step = 0;
     }
-    while (s->step < 5) {
+    while (s->step < 7) {
         size_t rank = leading_shape(s, shape);
         struct val *next = NULL;
         double room = SCALE_MS / (scale_estimate_ms(s->figures) + 1e-6);
@@ -240,7 +244,7 @@ struct val *scale_next(struct scale *s)
                 next = grown(s, 1, shape[1], shape[1] * 16);
             break;
         default:
-            next = larger_batch(s, shape, rank);
+            next = larger_batch(s, shape, rank, 2 * (s->step - 5));
         }
         if (next)
             return next;

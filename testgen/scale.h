@@ -25,6 +25,10 @@ struct scale {
 
 void scale_init(struct scale *s, struct arena *a, const struct facts *f,
                 struct val *state, struct val *figures);
+/* FROM with generous defaults of the constructor reduced; NULL when there are
+ * none. */
+struct val *scale_smaller_defaults(struct arena *a, const struct facts *f,
+                                   const struct val *from);
 /* A smaller state to try, NULL when the cost is within the budget or nothing
  * is left to reduce. */
 struct val *scale_reduce(struct scale *s);

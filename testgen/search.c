@@ -14,8 +14,8 @@
 #include "testgen/search.h"
 
 #define ATTEMPT_S  2.0 /* CPU seconds of one attempt */
-#define MAX_DEATHS 4
-#define MAX_FIXES  4 /* changes that the gate asks for */
+#define MAX_DEATHS 4   /* of processes, and overruns of an attempt */
+#define MAX_FIXES  4   /* changes that the gate asks for */
 #define TEXT_MAX   (48u << 10)
 
 struct node {
@@ -34,7 +34,7 @@ struct search {
     const struct search_conf *conf;
     ARRAY(struct node) nodes;
     struct map seen;
-    int attempts, deaths;
+    int attempts, deaths, overruns;
     double cpu, fork_cpu; /* seconds: of earlier forks, of this one */
 };
 
@@ -57,6 +57,8 @@ static void call(struct search *s, struct val *msg, double cpu_s,
     probe_call(s->p, s->a, msg, cpu_s, reply);
     if (val_getb(*reply, "died", false))
         s->deaths++;
+    if (span_is(val_gets(*reply, "class"), "Deadline"))
+        s->overruns++;
     s->fork_cpu = val_getf(*reply, "cpu", s->fork_cpu);
 }
 
@@ -156,6 +158,11 @@ static void expand(struct search *s, struct node *n)
                               .state = n->state,
                               .reply = n->reply,
                               .construct = span_is(where, "construct")};
+    if (span_is(val_gets(n->reply, "class"), "Deadline")) {
+        struct val *less = scale_smaller_defaults(s->a, s->f, n->state);
+        if (less)
+            array_push(&n->moves.list, ((struct move){less, 100}));
+    }
     refine(&n->moves);
     n->expanded = true;
 }
@@ -226,6 +233,13 @@ static int failed(const struct search *s, struct err *e)
                    text.p ? text.p : "", s->attempts);
 }
 
+/* SHARE of the CPU time is not yet used up, and the module behaves. */
+static bool goes_on(const struct search *s, double share)
+{
+    return s->deaths < MAX_DEATHS && s->overruns < MAX_DEATHS &&
+           s->cpu + s->fork_cpu < share * s->conf->cpu_s;
+}
+
 /* Try states until one runs: it, or NULL with E; E->code NONE = exhausted. */
 static struct val *until_it_runs(struct search *s, struct val *state,
                                  struct err *e)
@@ -245,37 +259,41 @@ static struct val *until_it_runs(struct search *s, struct val *state,
     return NULL;
 }
 
-/* Figures of the gate for a state that was just tried. */
-static int passes(struct search *s, const struct val *state, struct val **reply)
+/* Figures of the gate for a state that was just tried; does it pass? */
+static bool passes(struct search *s, struct val **figures)
 {
-    call(s, request(s, "gate", NULL), 4 * ATTEMPT_S, reply);
-    if (!val_getb(*reply, "ok", false))
-        return -1;
-    return gate_check(*reply, state_task_inputs(s->a, s->f, state), NULL);
+    call(s, request(s, "gate", NULL), 4 * ATTEMPT_S, figures);
+    return val_getb(*figures, "ok", false) &&
+           gate_rule(*figures) == GATE_PASSED;
 }
 
 /*
- * The gate on small inputs, in the process of the search. What it finds may be
- * mended (gate.h); the first idea that passes wins, else the state stays as it
- * is and the gate's word is final later.
+ * What the gate found may be mended (gate.h): the first idea that passes on
+ * small inputs, or NULL (E->code NONE: there is none).
  */
 static struct val *mend(struct search *s, struct val *state, struct err *e)
 {
-    struct val *first, *reply, *tried;
-    if (passes(s, state, &first) == 0)
+    struct val *first, *figures, *tried;
+    bool more = true;
+    e->code = ERR_NONE;
+    if (attempt(s, state, &tried, e) < 0)
+        return NULL;
+    if (!val_getb(tried, "ok", false))
+        return NULL;
+    if (passes(s, &first))
         return state;
-    for (int i = 0; i < MAX_FIXES && s->deaths < MAX_DEATHS &&
-                    s->cpu + s->fork_cpu < s->conf->cpu_s / 2;
-         i++) {
-        struct val *next = gate_mend(s->a, s->f, state, first, i);
+    if (!val_getb(first, "ok", false))
+        return NULL;
+    for (int i = 0; more && i < MAX_FIXES && goes_on(s, 0.5); i++) {
+        struct val *next = gate_mend(s->a, s->f, state, first, i, &more);
         if (!next || val_equal(next, state))
             continue;
         if (attempt(s, next, &tried, e) < 0)
             return NULL;
-        if (val_getb(tried, "ok", false) && passes(s, next, &reply) == 0)
+        if (val_getb(tried, "ok", false) && passes(s, &figures))
             return next;
     }
-    return state;
+    return NULL;
 }
 
 /* One proposal of the scaler, tried and measured. */
@@ -375,6 +393,20 @@ static bool is_about_module(const struct err *e)
            e->code == ERR_TIMEOUT || e->code == ERR_MEMORY;
 }
 
+/* The larger state, or else the one given, in a fresh process. */
+static int enlarge_and_prove(struct search *s, struct val *state,
+                             struct found *out, struct err *e)
+{
+    struct val *large = state;
+    int rc;
+    if (enlarge(s, &large, e) < 0)
+        return -1;
+    rc = prove(s, large, out, e);
+    if (rc < 0 && large != state && is_about_module(e))
+        rc = prove(s, state, out, e);
+    return rc;
+}
+
 static int loaded(struct search *s, struct err *e)
 {
     struct val *reply;
@@ -405,7 +437,7 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
                        .entry = entry,
                        .conf = c,
                        .seen = MAP_INIT};
-    struct val *small, *state;
+    struct val *state;
     int rc = -1;
 
     memset(out, 0, sizeof(*out));
@@ -426,12 +458,15 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
     }
     if (reduce(&s, &state, e) < 0)
         goto out;
-    small = state = mend(&s, state, e);
-    if (!state || enlarge(&s, &state, e) < 0)
-        goto out;
-    rc = prove(&s, state, out, e);
-    if (rc < 0 && state != small && is_about_module(e))
-        rc = prove(&s, small, out, e);
+    rc = enlarge_and_prove(&s, state, out, e);
+    if (rc < 0 && is_about_module(e)) {
+        struct err other = {0};
+        state = mend(&s, state, &other);
+        if (state)
+            rc = enlarge_and_prove(&s, state, out, e);
+        else if (other.code != ERR_NONE)
+            *e = other;
+    }
 out:
     probe_end(p);
     out->attempts = s.attempts;

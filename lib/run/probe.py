@@ -497,8 +497,9 @@ class Probe:
         Measurements for the verdict, each in a field of its own:
         uninitialised (names), deterministic, seeded (equal only when seeded
         anew), finite, mutates, identity, constant (distributions under which
-        three seeds give one output), spread and deviation of the
-        floating output, unused_inputs, unused_parameters, train (text of the
+        three seeds give one output), spread, deviation and deviation
+        relative to the mean magnitude of the floating outputs (the largest
+        of each), unused_inputs, unused_parameters, train (text of the
         failure in train mode).
         """
         self.where = "gate"
@@ -528,9 +529,12 @@ class Probe:
                                 if t.numel())
             out["deviation"] = max(float(t.std(unbiased=False))
                                    for t in floats if t.numel())
+            out["relative"] = max(
+                float(t.std(unbiased=False) / (t.abs().mean() + 1e-12))
+                for t in floats if t.numel())
             out["scalar"] = all(t.numel() == 1 for t in floats)
         out["unused_inputs"] = self.unused_inputs(kept, a)
-        out["unused_parameters"] = self.unused_parameters(kept, a)
+        out["unused_parameters"] = self.unused_parameters(kept)
         out["train"] = self.train_mode(kept)
         self.model = None  # its parameters were moved
         return out
@@ -592,68 +596,53 @@ class Probe:
                 bad.append(i)
         return bad
 
-    def unused_parameters(self, kept, base):
-        """Parameters without influence: no gradient, and a change of them
-        changes no bit, neither as constructed nor with all others moved off
-        special values (zero gates)."""
+    def unused_parameters(self, kept):
+        """The first parameter without influence: no gradient as constructed,
+        and, with all moved off special values (gates that start shut), a
+        change of it changes no bit of the output."""
         params = dict(self.model.named_parameters())
-        suspects = [n for n, p in params.items() if p.requires_grad]
-        frozen = [n for n in params if n not in suspects]
+        suspects = self.without_gradient(params, kept)
+        if not suspects:
+            return []
+        gen = torch.Generator().manual_seed(7)
+        for p in params.values():
+            self.shift(p, gen, 0.02, 0.1)
+        base = self.run(clone(kept))
+        for name in suspects[:256]:
+            p = params[name]
+            old = p.detach().clone()
+            self.shift(p, gen, 0.1, 1.0)
+            try:
+                if same(self.run(clone(kept)), base):
+                    return [name]
+            finally:
+                with torch.no_grad():
+                    p.copy_(old)
+        return []
+
+    def without_gradient(self, params, kept):
+        names = [n for n, p in params.items() if p.requires_grad]
         try:
             seed_all(SEEDS[0])
             result = flatten(self.model(*clone(kept)), [])
             loss = sum((t.double() * torch.rand(t.shape, dtype=torch.double)
-                        ).sum() for t in result if t.is_floating_point()
-                       and t.requires_grad)
-            if isinstance(loss, torch.Tensor):
-                grads = torch.autograd.grad(
-                    loss, [params[n] for n in suspects], allow_unused=True)
-                suspects = [n for n, g in zip(suspects, grads)
-                            if g is None or not bool((g != 0).any())]
-        except Exception:
-            pass
-        suspects = [n for n in list(params) if n in suspects or n in frozen]
-        if not suspects:
-            return []
-        suspects = self.unmoved(suspects, params, kept, base)
-        if suspects:
-            self.jitter(params, 1.0)
-            try:
-                suspects = self.unmoved(suspects, params, kept,
-                                        self.run(clone(kept)))
-            except Exception:
-                pass
-        return suspects[:8]
+                        ).sum() for t in result if t.requires_grad)
+            grads = torch.autograd.grad(loss, [params[n] for n in names],
+                                        allow_unused=True)
+        except (RuntimeError, TypeError, NotImplementedError):
+            return list(params)  # not differentiable: all are looked at
+        used = {n for n, g in zip(names, grads)
+                if g is not None and bool((g != 0).any())}
+        return [n for n in params if n not in used]
 
-    def jitter(self, params, share):
-        gen = torch.Generator().manual_seed(7)
+    @staticmethod
+    def shift(p, gen, least, share):
         with torch.no_grad():
-            for p in params.values():
-                if p.is_floating_point():
-                    noise = torch.randn(p.shape, generator=gen).to(p.dtype)
-                    p.add_(noise * (0.02 + 0.1 * float(p.abs().mean())
-                                    * share))
-
-    def unmoved(self, names, params, kept, base):
-        bad = []
-        gen = torch.Generator().manual_seed(5)
-        for name in names[:64]:
-            p = params[name]
-            old = p.detach().clone()
-            with torch.no_grad():
-                if p.is_floating_point():
-                    p.add_(torch.randn(p.shape, generator=gen).to(p.dtype)
-                           * (0.1 + float(p.abs().mean())))
-                else:
-                    p.add_(1)
-            try:
-                if same(self.run(clone(kept)), base):
-                    bad.append(name)
-            except Exception:
-                pass
-            with torch.no_grad():
-                p.copy_(old)
-        return bad
+            if p.is_floating_point():
+                noise = torch.randn(p.shape, generator=gen).to(p.dtype)
+                p.add_(noise * (least + share * float(p.abs().mean())))
+            else:
+                p.add_(1)
 
     def train_mode(self, kept):
         self.model.train()
