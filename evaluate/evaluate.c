@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * km-evaluate: each revision, followed by its verdict. The parent touches no
- * device: it looks at the source, compiles, asks the store, hands the rest to
- * a judge process and writes what comes back.
+ * device: worker processes look at the sources and compile ahead, it asks the
+ * store, hands the rest to a judge process and writes what comes back.
  */
 #include "base.h"
 
-#include "evaluate/build.h"
 #include "evaluate/link.h"
-#include "evaluate/static.h"
+#include "evaluate/prepare.h"
 #include "evaluate/verdict.h"
-#include "hash.h"
 #include "io.h"
 #include "log.h"
-#include "map.h"
+#include "pool.h"
 #include "run/jail.h"
 #include "stage.h"
 #include "store.h"
@@ -71,8 +69,12 @@ struct evaluate {
     struct map tasks; /* id -> struct buf *, packed */
     struct link link;
     struct store *store;
-    struct builder builder;
-    struct statics *statics;
+    struct prepare_conf prepare;
+    struct arena mem; /* of what prepare points to */
+    int jobs;
+    struct pool *pool; /* made with the first revision */
+    struct emit *out;
+    struct arena verdict; /* of one verdict */
 };
 
 /* ---- start and end ---- */
@@ -122,18 +124,21 @@ static int evaluate_open(void **state, const struct stage_env *env,
                           .require = opts.weak ? JAIL_NONE : JAIL_FULL};
     *state = s;
     s->tasks = (struct map)MAP_INIT;
+    s->mem = s->verdict = (struct arena)ARENA_INIT;
     link_init(&s->link, &c);
     if (!opts.tasks) {
         err_set(e, ERR_USAGE, "no tasks given");
         return err_hint(e, "--tasks FILE, a stream of km-testgen");
     }
-    s->statics = statics_new(e);
-    if (!s->statics || load_tasks(s, opts.tasks, env->bare, e))
+    if (load_tasks(s, opts.tasks, env->bare, e))
         return -1;
     if (!opts.no_store && store_open(&s->store, opts.store, "evaluate", e))
         return -1;
-    s->builder.store = s->store;
-    s->builder.require = c.require;
+    s->jobs = env->jobs;
+    s->prepare = (struct prepare_conf){.tasks = &s->tasks,
+                                       .store = opts.store,
+                                       .no_store = opts.no_store,
+                                       .require = c.require};
     return 0;
 }
 
@@ -142,14 +147,17 @@ static void evaluate_close(void *state)
     struct evaluate *s = state;
     if (!s)
         return;
+    if (s->pool)
+        pool_free(s->pool);
     link_close(&s->link);
     store_close(s->store);
-    statics_free(s->statics);
     for (size_t i = 0; i < s->tasks.n; i++) {
         buf_release(s->tasks.entries[i].value);
         free(s->tasks.entries[i].value);
     }
     map_release(&s->tasks);
+    arena_release(&s->mem);
+    arena_release(&s->verdict);
     free(s);
 }
 
@@ -163,25 +171,6 @@ static struct val *option_map(struct arena *a)
     if (opts.seed)
         val_set(a, m, "seed", val_int(a, opts.seed));
     return m;
-}
-
-/* What decides a verdict: another layout of the same tokens gets no second
- * throw of the dice. */
-static void store_key(char key[HASH_HEX + 1], const struct verdict_parts *p,
-                      struct span normal)
-{
-    struct sha256 *h = sha256_new();
-    struct buf b = BUF_INIT(4096);
-    sha256_add_field(h, val_gets(p->revision, "task"));
-    sha256_add_field(h, normal);
-    sha256_add_field(h, val_gets(p->revision, "language"));
-    sha256_add_field(h, span_str(PROTOCOL_VERSION));
-    sha256_add_field(h, span_str(p->device_class));
-    if (val_pack(&b, p->options) == 0)
-        sha256_add_field(h, buf_span(&b));
-    sha256_hex(h, key);
-    sha256_free(h);
-    buf_release(&b);
 }
 
 /* 1 found, 0 not, -1 error. */
@@ -244,7 +233,7 @@ static int ask(struct evaluate *s, struct arena *a, struct span task,
 }
 
 static struct val *device_map(struct evaluate *s, struct arena *a,
-                              const struct val *judged, bool native)
+                              const struct val *judged, struct span compiler)
 {
     struct val *m = val_map(a);
     const struct val *d = val_get(s->link.opened, "device");
@@ -257,120 +246,88 @@ static struct val *device_map(struct evaluate *s, struct arena *a,
     for (size_t i = 0; i < ARRAY_LEN(keep); i++)
         if (val_get(versions, keep[i]))
             val_set(a, m, keep[i], val_get(versions, keep[i]));
-    if (native)
-        val_set(a, m, "compiler", val_strz(a, s->builder.compiler));
+    if (compiler.n)
+        val_set(a, m, "compiler", val_str(a, compiler));
     return m;
 }
 
-/* Compile. 0: CODE is the shared object; 1: *OUT is the verdict; -1: E. */
-static int build(struct evaluate *s, struct arena *a, struct verdict_parts *p,
-                 struct span *code, struct buf *so, struct val **out,
-                 struct err *e)
+static void set_outcome(struct verdict_parts *p, struct arena *a,
+                        enum outcome o, struct span message)
 {
-    struct buf log = BUF_INIT(4000);
-    int rc = build_c(&s->builder, *code, so, &log, e);
-    p->built = rc == 0;
-    if (rc == 0) {
-        *code = buf_span(so);
-    } else if (rc == 1) {
-        p->outcome = OUTCOME_BUILD_FAILED;
-        p->message = arena_strdup(a, val_as_str(val_text(a, buf_span(&log))));
-        *out = verdict_new(a, p);
-    } else if (e->code == ERR_TIMEOUT || e->code == ERR_MEMORY) {
-        p->outcome = OUTCOME_BUILD_FAILED;
-        p->message = "the compiler needs too much time or memory";
-        *out = verdict_new(a, p);
-        rc = 1;
-    }
-    buf_release(&log);
-    return rc;
+    p->outcome = o;
+    p->message = arena_strdup(a, message);
 }
 
-/* -1: E is the machine's or the task's fault, -2: end of the run. */
+/* The verdict on what was prepared. -1: E is the machine's or the task's
+ * fault, -2: end of the run. */
 static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
-                 struct span task, struct span code, bool native,
+                 const struct prepared *ready, struct span task,
                  struct val **out, struct err *e)
 {
-    struct buf so = BUF_INIT(64u << 20);
+    const struct val *rev = p->revision;
+    bool native = span_is(val_gets(rev, "language"), "c");
     struct val *reply;
-    int rc = 0;
-    if (native)
-        rc = build(s, a, p, &code, &so, out, e);
-    if (rc == 0) {
-        rc = ask(s, a, task, code, native, &reply, e);
-        if (rc == 0) {
-            p->judged = reply;
-            p->device = device_map(s, a, reply, native);
-            *out = verdict_new(a, p);
-        }
+    int rc;
+
+    p->static_findings = ready->findings;
+    p->contract = ready->contract;
+    p->built = native ? ready->build == BUILD_DONE : -1;
+    if (!native && !span_is(val_gets(rev, "language"), "torch")) {
+        set_outcome(p, a, OUTCOME_LOAD_FAILED,
+                    SPAN_LIT("the device does not run candidates of this "
+                             "language"));
+    } else if (ready->forbidden.n) {
+        set_outcome(p, a, OUTCOME_REJECTED, ready->forbidden);
+    } else if (ready->build == BUILD_REFUSED) {
+        set_outcome(p, a, OUTCOME_BUILD_FAILED, ready->message);
+    } else if (ready->build == BUILD_FAILED) {
+        return err_set(e, ready->code, "%.*s", (int)ready->message.n,
+                       ready->message.p);
+    } else {
+        rc = ask(s, a, task, native ? ready->object : val_gets(rev, "code"),
+                 native, &reply, e);
+        if (rc)
+            return e->code == ERR_UNAVAILABLE || e->code == ERR_SANDBOX ? -2
+                                                                        : -1;
+        p->judged = reply;
+        p->device = device_map(s, a, reply, ready->compiler);
     }
-    buf_release(&so);
-    if (rc == 1)
-        return 0;
-    if (rc < 0 && (e->code == ERR_UNAVAILABLE || e->code == ERR_SANDBOX) &&
-        !(native && !p->built))
-        return -2;
-    return rc;
+    *out = verdict_new(a, p);
+    return 0;
 }
 
 static int make_verdict(struct evaluate *s, struct arena *a,
-                        const struct val *rev, struct val **out, struct err *e)
+                        const struct val *rev, int status, struct span bytes,
+                        struct val **out, struct err *e)
 {
-    struct verdict_parts p = {.revision = rev, .built = -1};
-    struct span language = val_gets(rev, "language");
-    struct span code = val_gets(rev, "code");
+    struct verdict_parts p = {.revision = rev,
+                              .device_class = s->prepare.device_class,
+                              .options = val_copy(a, s->prepare.options)};
     struct buf *task = map_get(&s->tasks, val_gets(rev, "task"));
-    struct buf normal = BUF_INIT(2 * REC_MAX);
-    bool native = span_is(language, "c");
-    char key[HASH_HEX + 1];
-    struct static_result st = {0};
-    int rc = 0;
+    struct prepared ready;
+    int rc;
 
-    if (link_open(&s->link, e))
-        return -2;
-    p.device_class = arena_strdup(a, val_gets(s->link.opened, "device_class"));
-    p.options = option_map(a);
     if (!task) {
         *out = verdict_failed(a, &p, ERR_NO_TASK,
                               "the task is not among the given ones");
         return 0;
     }
-    if (!native && !span_is(language, "torch")) {
-        p.outcome = OUTCOME_LOAD_FAILED;
-        p.message = "the device does not run candidates of this language";
-        *out = verdict_new(a, &p);
+    if (status || prepare_read(a, bytes, &ready, e)) {
+        /* Its source broke the worker that looked at it. */
+        *out = verdict_failed(a, &p, e->code, e->msg);
         return 0;
     }
-    rc = statics_look(s->statics, a, code, native, buf_span(task), &normal, &st,
-                      e);
+    rc = from_store(s, a, ready.key, &p, out, e);
     if (rc)
-        goto out;
-    p.static_findings = st.findings;
-    p.contract = st.contract;
-    store_key(key, &p, buf_span(&normal));
-    rc = from_store(s, a, key, &p, out, e);
-    if (rc) {
-        rc = rc > 0 ? 0 : -2;
-        goto out;
-    }
-    if (finding_any(st.findings, GRADE_FORBID)) {
-        p.outcome = OUTCOME_REJECTED;
-        p.message = st.forbidden;
-        *out = verdict_new(a, &p);
-    } else {
-        rc = judge(s, a, &p, buf_span(task), code, native, out, e);
-    }
-    if (rc == -1) {
+        return rc > 0 ? 0 : -2;
+    rc = judge(s, a, &p, &ready, buf_span(task), out, e);
+    if (rc == -2)
+        return -2;
+    if (rc)
         *out = verdict_failed(
             a, &p, e->code == ERR_BAD_TASK ? ERR_BAD_TASK : ERR_INFRASTRUCTURE,
             e->msg);
-        rc = 0;
-    }
-    if (rc == 0 && to_store(s, a, key, *out, e))
-        rc = -2;
-out:
-    buf_release(&normal);
-    return rc;
+    return to_store(s, a, ready.key, *out, e) ? -2 : 0;
 }
 
 static void explain(const struct val *v)
@@ -391,19 +348,74 @@ static void explain(const struct val *v)
     }
 }
 
+/* From the pool, in order of input. */
+static int prepared(void *payload, struct span item, int status,
+                    struct span bytes, struct err *e)
+{
+    struct evaluate *s = payload;
+    struct arena *a = &s->verdict;
+    struct val *rev, *v = NULL;
+    size_t used;
+
+    arena_reset(a);
+    if (val_unpack(a, item, &used, &rev, e) ||
+        make_verdict(s, a, rev, status, bytes, &v, e) ||
+        emit_rec(s->out, a, rev, e) || emit_rec(s->out, a, v, e))
+        return -1;
+    if (opts.explain)
+        explain(v);
+    return 0;
+}
+
+static void *start_worker(void *payload)
+{
+    struct evaluate *s = payload;
+    return prepare_start(&s->prepare);
+}
+
+/* The judge comes first: its device is part of what a verdict is. */
+static int start(struct evaluate *s, struct err *e)
+{
+    struct pool_ops ops = {.work = prepare_work,
+                           .start = start_worker,
+                           .result = prepared,
+                           .payload = s,
+                           .jobs = s->jobs,
+                           .cpu_s = 60,
+                           .max_item = 128u << 20};
+    if (link_open(&s->link, e))
+        return -1;
+    s->prepare.device_class =
+        arena_strdup(&s->mem, val_gets(s->link.opened, "device_class"));
+    s->prepare.options = option_map(&s->mem);
+    s->pool = pool_new(&ops);
+    return 0;
+}
+
 static int evaluate_process(void *state, struct arena *a, struct val *rec,
                             struct emit *out, struct err *e)
 {
     struct evaluate *s = state;
-    struct val *v = NULL;
-    int rc = make_verdict(s, a, rec, &v, e);
-    if (rc)
+    struct buf b = BUF_INIT(2 * REC_MAX);
+    int rc;
+
+    s->out = out;
+    if (!s->pool && start(s, e))
         return -2;
-    if (emit_rec(out, a, rec, e) || emit_rec(out, a, v, e))
-        return -2;
-    if (opts.explain)
-        explain(v);
-    return 0;
+    rec_seal(a, rec);
+    rc = val_pack(&b, rec)
+             ? err_set(e, ERR_TOO_LARGE, "the revision is too large")
+         : pool_put(s->pool, buf_span(&b), e) ? -2
+                                              : 0;
+    buf_release(&b);
+    return rc;
+}
+
+static int evaluate_finish(void *state, struct emit *out, struct err *e)
+{
+    struct evaluate *s = state;
+    s->out = out;
+    return s->pool && pool_drain(s->pool, e) ? -2 : 0;
 }
 
 static const char *const accepts[] = {"revision", NULL};
@@ -423,6 +435,7 @@ static const struct stage stage = {
     .accepts = accepts,
     .open = evaluate_open,
     .process = evaluate_process,
+    .finish = evaluate_finish,
     .close = evaluate_close,
 };
 

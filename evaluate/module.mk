@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-evaluate
-km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/build.c \
-	evaluate/verdict.c evaluate/static.c evaluate/normal.c evaluate/outcome.c
+km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/prepare.c \
+	evaluate/build.c evaluate/verdict.c evaluate/static.c evaluate/normal.c evaluate/outcome.c
 km-evaluate_ARCHIVES := run py
 
 INTERNAL_PROGS += km-judge km-runner-c

@@ -51,5 +51,5 @@ said() {
 said km-evaluate --bare --json <revisions
 said evaluate --tasks missing <revisions
 said evaluate --tasks tasks --device cuda <revisions
-head -c 300 tasks >cut
+head -c 300 tasks >"cut"
 said evaluate --tasks cut <revisions

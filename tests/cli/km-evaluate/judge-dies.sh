@@ -12,7 +12,8 @@ km-evaluate --bare --json --no-store --budget 0.2 --tasks tasks \
 parent=$!
 killed=0
 while [ $killed -lt 2 ] && kill -0 $parent 2>gone; do
-    for child in $(cat "/proc/$parent/task/$parent/children"); do
+    read -ra children <"/proc/$parent/task/$parent/children" || :
+    for child in ${children[@]+"${children[@]}"}; do
         # Only once it has a zygote: it is at work then.
         if [ "$(cat "/proc/$child/comm" 2>gone)" = km-judge ] &&
             [ -n "$(cat "/proc/$child/task/$child/children" 2>gone)" ]; then
