@@ -7,7 +7,7 @@
 
 /* Times that one class may be closed over again with something left out, and
  * statements that it may need. */
-#define MAX_ATTEMPTS 64
+#define MAX_ATTEMPTS 128
 #define MAX_UNITS    4000
 
 void closure_init(struct closure *c, struct crepo *r, struct arena *a)
@@ -248,6 +248,10 @@ static int include(struct closure *c, struct cfile *f, int stmt, int from,
     array_push(&c->units, u);
     f->included[stmt] = (int)c->units.n;
     crepo_prepare(c->r, f);
+    c->future |= f->m->future_annotations;
+    /* Of an import statement only what is required is emitted. */
+    if (s->kind == PYSTMT_IMPORT)
+        return 0;
     for (int i = 0; i < s->n_defs; i++) {
         const struct pysym *y =
             &f->m->syms.v[f->m->globals.v[s->first_def + i]];
@@ -257,7 +261,6 @@ static int include(struct closure *c, struct cfile *f, int stmt, int from,
                 &add_symbol(c, f, y->name, crepo_sym_id(c->r, f, y))->units,
                 (int)c->units.n - 1);
     }
-    c->future |= f->m->future_annotations;
     return 0;
 }
 
@@ -352,7 +355,8 @@ static int require(struct closure *c, struct cfile *f, struct span name,
     const struct pysym *b[CREPO_BINDINGS];
     size_t n = crepo_bindings(f, name, b);
     bool remote = true;
-    struct entity *e = add_symbol(c, f, name, crepo_symbol_id(c->r, f, name));
+    int id = crepo_symbol_id(c->r, f, name), top;
+    struct entity *e = add_symbol(c, f, name, id);
 
     if (e->required)
         return 0;
@@ -362,21 +366,40 @@ static int require(struct closure *c, struct cfile *f, struct span name,
     for (size_t i = n; i-- > 0;) {
         if (sym_is_remote(f->m, b[i]) && !remote)
             continue;
-        if (include(c, f, f->m->stmts.v[b[i]->stmt].top, unit, at, false, x))
+        top = f->m->stmts.v[b[i]->stmt].top;
+        if (include(c, f, top, unit, at, false, x))
             return -1;
+        /* ENTS may have moved */
+        if (f->m->stmts.v[top].kind == PYSTMT_IMPORT)
+            array_push(&add_symbol(c, f, name, id)->units,
+                       f->included[top] - 1);
     }
     if (n == 0) /* resolved to nothing but a cycle */
         return fail(x, ERR_UNRESOLVED, unit, at, f, name, "");
+    return 0;
+}
+
+/* Statements of file F that change symbol NAME of file G, which unit UNIT
+ * reads. */
+static int add_mutators(struct closure *c, struct cfile *f,
+                        const struct cfile *g, struct span name, int unit,
+                        uint32_t at, struct fault *x)
+{
     crepo_prepare(c->r, f);
     for (size_t i = 0; i < f->mutators.n; i++) {
         const struct mutator *mu = &f->mutators.v[i];
 
-        if (span_eq(mu->name, name) &&
+        if (mu->file == g && span_eq(mu->name, name) &&
             !is_dropped(c, f, f->m->stmts.v[mu->stmt].start, true) &&
             include(c, f, mu->stmt, unit, at, true, x))
             return -1;
     }
     return 0;
+}
+
+static bool is_unsafe(const struct pyread *x, const struct target *t)
+{
+    return t->unsafe || (t->unsafe_call && (x->flags & PYREAD_CALL));
 }
 
 static int external(struct closure *c, struct cfile *f, const struct pyread *x,
@@ -385,7 +408,7 @@ static int external(struct closure *c, struct cfile *f, const struct pyread *x,
     bool stays = false;
     size_t len;
 
-    if (t->unsafe)
+    if (is_unsafe(x, t))
         return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (x->bound > 0) {
         const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
@@ -435,10 +458,8 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     case TARGET_LOCAL:
         return 0;
     case TARGET_BUILTIN:
-        if (t->unsafe)
-            /* `input` is often a parameter forgotten; asking is a call */
-            if (!span_is(t->dotted, "input") || (x->flags & PYREAD_CALL))
-                return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
+        if (is_unsafe(x, t))
+            return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
         map_put(&c->builtins, x->name, c);
         return 0;
     case TARGET_EXTERNAL:
@@ -453,7 +474,12 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
         }
         if (check_bindings(c, t->file, t->name, f, x, unit, bad))
             return -1;
-        return require(c, t->file, t->name, unit, x->at, bad);
+        if (require(c, t->file, t->name, unit, x->at, bad) ||
+            add_mutators(c, f, t->file, t->name, unit, x->at, bad))
+            return -1;
+        return f == t->file ? 0
+                            : add_mutators(c, t->file, t->file, t->name, unit,
+                                           x->at, bad);
     case TARGET_MODULE:
         return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
                     "a module used as a value");
@@ -528,18 +554,18 @@ static int nested_imports(struct closure *c, int unit, bool last,
     struct cfile *f = c->units.v[unit].f;
     const struct pystmt *s = &f->m->stmts.v[c->units.v[unit].stmt];
 
-    for (size_t i = 0; i < f->scan.imports.n; i++) {
+    for (size_t i = scan_imports_from(&f->scan, s->start);
+         i < f->scan.imports.n && f->scan.imports.v[i].start < s->end; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
 
-        if (im->start < s->start || im->start >= s->end ||
-            closure_is_cut(c, f, im->start))
+        if (closure_is_cut(c, f, im->start))
             continue;
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
             const struct target *t = crepo_import(c->r, f, y);
             struct entity *e;
 
-            if (y->kind == PYSYM_STAR)
+            if (y->kind == PYSYM_STAR && s->kind != PYSTMT_IMPORT)
                 return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->module,
                             "star import under a condition");
             if (sym_is_single(f->m, y))
@@ -547,12 +573,14 @@ static int nested_imports(struct closure *c, int unit, bool last,
             if (y->scope != 0 && t->kind == TARGET_EXTERNAL &&
                 py_unsafe_find(t->dotted))
                 return fail(bad, ERR_UNSAFE, unit, im->start, f, t->dotted, "");
+            e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
+            if (s->kind == PYSTMT_IMPORT && !(e && e->required))
+                continue;
             if (t->kind == TARGET_SYM) {
                 if (require(c, t->file, t->name, unit, im->start, bad))
                     return -1;
                 continue;
             }
-            e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
             if (!last || im->guarded || im->optional ||
                 (y->scope == 0 && !(e && e->required)))
                 continue;
@@ -627,17 +655,10 @@ static const char *explain(struct closure *c, const struct fault *x)
 int closure_run(struct closure *c, struct cfile *f, int stmt)
 {
     struct fault x = {0};
-    const struct dcut *cut;
 
     for (int i = 0; i < MAX_ATTEMPTS; i++) {
-        if (close_all(c, f, stmt, &x) == 0) {
-            cut = recover_check(c);
-            if (!cut)
-                return 0;
-            c->code = cut->code;
-            c->note = cut->note;
-            return -1;
-        }
+        if (close_all(c, f, stmt, &x) == 0 && !recover_check(c, &x))
+            return 0;
         if (!recover(c, &x))
             break;
     }

@@ -43,11 +43,11 @@ static void collect(struct namer *n)
             o.ent = (int)(e - c->ents.v);
             array_push(&c->occ, o);
         }
-        for (size_t i = 0; i < f->scan.imports.n; i++) {
+        for (size_t i = scan_imports_from(&f->scan, s->start);
+             i < f->scan.imports.n && f->scan.imports.v[i].start < s->end;
+             i++) {
             const struct nimport *im = &f->scan.imports.v[i];
 
-            if (im->start < s->start || im->start >= s->end)
-                continue;
             for (size_t k = 0; k < im->syms.n; k++) {
                 const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
                 const struct target *t = crepo_import(c->r, f, y);

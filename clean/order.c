@@ -76,17 +76,17 @@ static int each_read(struct orderer *o, int u,
             fn(o, u, x->at, e, (x->flags & PYREAD_ANNOTATION) != 0))
             return -1;
     }
-    for (size_t i = 0; i < f->scan.imports.n; i++) {
+    for (size_t i = scan_imports_from(&f->scan, s->start);
+         i < f->scan.imports.n && f->scan.imports.v[i].start < s->end; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
 
-        if (im->start < s->start || im->start >= s->end)
-            continue;
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
             const struct target *t;
             const struct entity *e;
 
-            if (y->scope != 0)
+            e = closure_symbol(c, f, y->name);
+            if (y->scope != 0 || !e || !e->required)
                 continue;
             t = crepo_import(c->r, f, y);
             e = t->kind == TARGET_SYM ? closure_symbol(c, t->file, t->name)

@@ -91,22 +91,7 @@ bool crepo_is_cut(const struct cfile *f, uint32_t at)
         if (at - x->start > PY_MAX_SOURCE / 16)
             break;
     }
-    return ranges_hold(&f->decorators, at);
-}
-
-bool ranges_hold(const struct ranges *r, uint32_t at)
-{
-    size_t lo = 0, hi = r->n;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (r->v[mid].start <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo > 0 && at < r->v[lo - 1].end;
+    return ranges_find(&f->decorators, at) != NULL;
 }
 
 /* torch.jit.script reads the source file of what it compiles; what it returns
@@ -153,14 +138,17 @@ static void find_mutators(struct crepo *r, struct cfile *f)
             bool method = expr && x->at == s->start &&
                           (x->flags & PYREAD_CALL) && x->name.n < x->dotted.n;
             const struct target *t;
-            struct mutator mu = {x->name, (int)i};
+            struct mutator mu = {.stmt = (int)i};
 
             if (x->bound != 0 || (x->flags & PYREAD_DEFERRED) ||
                 !((x->flags & PYREAD_STORE) || method))
                 continue;
             t = crepo_target(r, f, k);
-            if (t->kind == TARGET_SYM && t->file == f)
-                array_push(&f->mutators, mu);
+            if (t->kind != TARGET_SYM)
+                continue;
+            mu.file = t->file;
+            mu.name = t->name;
+            array_push(&f->mutators, mu);
         }
     }
 }

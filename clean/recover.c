@@ -216,8 +216,9 @@ static bool word_char(char ch)
            (ch >= 'A' && ch <= 'Z') || (unsigned char)ch >= 0x80;
 }
 
-/* Is NAME said anywhere in what is left, but as the name of a method? */
-static bool is_mentioned(const struct closure *c, struct span name)
+/* Where NAME is said in what is left, but as the name of a method. */
+static bool find_mention(const struct closure *c, struct span name, int *unit,
+                         uint32_t *where)
 {
     for (size_t i = 0; i < c->units.n; i++) {
         struct cfile *f = c->units.v[i].f;
@@ -231,20 +232,33 @@ static bool is_mentioned(const struct closure *c, struct span name)
             bool word = (at == 0 || !word_char(p[-1])) &&
                         (p + name.n == end || !word_char(p[name.n]));
             bool def = at >= 4 && memcmp(p - 4, "def ", 4) == 0;
+            const struct range *text = ranges_find(&f->scan.strings, at);
 
-            if (word && !def && !closure_is_cut(c, f, at))
+            /* Within a longer text it is talked about and not used. */
+            if (text && text->end - text->start != name.n)
+                def = true;
+            if (word && !def && !closure_is_cut(c, f, at)) {
+                *unit = (int)i;
+                *where = at;
                 return true;
+            }
             p += name.n;
         }
     }
     return false;
 }
 
-const struct dcut *recover_check(const struct closure *c)
+bool recover_check(const struct closure *c, struct fault *x)
 {
-    for (size_t i = 0; i < c->cuts.n; i++)
-        if (c->cuts.v[i].kind == DCUT_METHOD &&
-            is_mentioned(c, c->cuts.v[i].name))
-            return &c->cuts.v[i];
-    return NULL;
+    for (size_t i = 0; i < c->cuts.n; i++) {
+        const struct dcut *d = &c->cuts.v[i];
+
+        if (d->kind != DCUT_METHOD ||
+            !find_mention(c, d->name, &x->unit, &x->at))
+            continue;
+        x->code = d->code;
+        snprintf(x->note, sizeof(x->note), "%s", d->note);
+        return true;
+    }
+    return false;
 }

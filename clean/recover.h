@@ -16,7 +16,8 @@ struct fault {
 /* Leave something out on the way from the entry to X, so that the closure is
  * worth another try; false when the class cannot do without. */
 bool recover(struct closure *c, const struct fault *x);
-/* A method that was left out although something names it, or NULL. */
-const struct dcut *recover_check(const struct closure *c);
+/* Does something name a method that was left out? X: where, and what was wrong
+ * with the method. */
+bool recover_check(const struct closure *c, struct fault *x);
 
 #endif

@@ -25,11 +25,12 @@ enum target_kind {
 
 struct target {
     enum target_kind kind;
-    int id; /* SYM, EXTERNAL: number of the entity it stands for, the
-               same for all that stand for it; 0 = none */
-    const char *unsafe; /* the name, when reading it is refused */
-    uint32_t end;       /* SYM: end of the part of the chain that is replaced;
-                           EXTERNAL: of the head */
+    int id;           /* SYM, EXTERNAL: number of the entity it stands for, the
+                         same for all that stand for it; 0 = none */
+    bool unsafe;      /* reading it is refused */
+    bool unsafe_call; /* calling it is refused */
+    uint32_t end;     /* SYM: end of the part of the chain that is replaced;
+                         EXTERNAL: of the head */
     struct cfile *file; /* SYM, MODULE */
     struct span name;   /* SYM; EXTERNAL: the local name of the import */
     struct span dotted; /* EXTERNAL, BUILTIN */
@@ -39,16 +40,10 @@ struct target {
     bool aliased;
 };
 
-/* Half-open byte ranges, sorted, disjoint. */
-struct ranges {
-    struct range {
-        uint32_t start, end;
-    } * v;
-    size_t n, cap;
-};
-
-/* Module-level statement STMT changes the object that NAME stands for. */
+/* Module-level statement STMT changes the object that symbol NAME of FILE
+ * stands for. */
 struct mutator {
+    const struct cfile *file;
     struct span name;
     int stmt;
 };
@@ -126,7 +121,6 @@ void crepo_prepare(struct crepo *r, struct cfile *f);
 void crepo_order(struct crepo *r, struct cfile *entry);
 /* Is offset AT of F in what is left out of every module? */
 bool crepo_is_cut(const struct cfile *f, uint32_t at);
-bool ranges_hold(const struct ranges *r, uint32_t at);
 
 /* Binding S inside a function that only declares it global. */
 bool sym_is_remote(const struct pymod *m, const struct pysym *s);

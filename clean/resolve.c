@@ -276,6 +276,28 @@ static bool is_public(const struct cfile *f, struct span name)
     return false;
 }
 
+/* The one module that is star-imported often and whose names are few. */
+static bool is_math(struct span name)
+{
+    static const char *const names[] = {
+        "acos",  "acosh",   "asin",      "asinh",     "atan",      "atan2",
+        "atanh", "cbrt",    "ceil",      "comb",      "copysign",  "cos",
+        "cosh",  "degrees", "dist",      "e",         "erf",       "erfc",
+        "exp",   "exp2",    "expm1",     "fabs",      "factorial", "floor",
+        "fmod",  "frexp",   "fsum",      "gamma",     "gcd",       "hypot",
+        "inf",   "isclose", "isfinite",  "isinf",     "isnan",     "isqrt",
+        "lcm",   "ldexp",   "lgamma",    "log",       "log10",     "log1p",
+        "log2",  "modf",    "nan",       "nextafter", "perm",      "pi",
+        "prod",  "radians", "remainder", "sin",       "sinh",      "sqrt",
+        "tan",   "tanh",    "tau",       "trunc",     "ulp",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (span_is(name, names[i]))
+            return true;
+    return false;
+}
+
 /* NAME through the star imports of F, the last one first. */
 static struct target star_target(struct crepo *r, struct cfile *f,
                                  struct span name, int hops)
@@ -307,7 +329,8 @@ static struct target star_target(struct crepo *r, struct cfile *f,
             return t;
     }
     /* With one external star import the name can only come from there. */
-    if (n_outer == 1 && !py_is_builtin(name)) {
+    if (n_outer == 1 && !py_is_builtin(name) && name.p[0] != '_' &&
+        (!span_is(outer->module, "math") || is_math(name))) {
         struct target t = {
             .kind = TARGET_EXTERNAL,
             .name = name,
@@ -449,7 +472,11 @@ static void finish_target(struct crepo *r, struct target *t)
                  (int)MIN(t->dotted.n, 128u), t->dotted.p);
         u = py_unsafe_find(span_str(name));
     }
-    t->unsafe = u ? u->name : NULL;
+    /* as itself only: pathlib.Path.home is below pathlib.Path */
+    t->unsafe_call =
+        u && u->call &&
+        strlen(u->name) == t->dotted.n + (t->kind == TARGET_BUILTIN ? 9 : 0);
+    t->unsafe = u && !t->unsafe_call;
 }
 
 const struct target *crepo_import(struct crepo *r, struct cfile *f,

@@ -350,6 +350,11 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
             find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
         if (text.n > 4 && span_starts(text, "__") && py_unsafe_attr(text))
             find(w, ts_node_start_byte(n), ERR_UNSAFE, text);
+    } else if (is(type, "string_content")) {
+        struct range r = {ts_node_start_byte(n), ts_node_end_byte(n)};
+
+        array_push(&w->s->strings, r);
+        return false;
     } else if (is(type, "call")) {
         call(w, n);
     } else if (is(type, "attribute")) {
@@ -360,17 +365,15 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
             find(w, ts_node_start_byte(a), ERR_UNSAFE, name);
     } else if (is(type, "import_statement") ||
                is(type, "import_from_statement")) {
-        here.in_import = true;
-        if (depth > 1) {
-            struct nimport im = {
-                .start = ts_node_start_byte(n),
-                .end = ts_node_end_byte(n),
-                .guarded = here.guarded,
-                .optional = here.optional,
-            };
+        struct nimport im = {
+            .start = ts_node_start_byte(n),
+            .end = ts_node_end_byte(n),
+            .guarded = here.guarded,
+            .optional = here.optional,
+        };
 
-            array_push(&w->s->imports, im);
-        }
+        here.in_import = true;
+        array_push(&w->s->imports, im);
     } else if (is(type, "function_definition") || is(type, "lambda")) {
         here.guarded = false; /* it runs later, outside of that try */
         here.optional = false;
@@ -427,6 +430,22 @@ void scan_release(struct scan *s)
     array_release(&s->literals);
     array_release(&s->binders);
     array_release(&s->tries);
+    array_release(&s->strings);
+}
+
+const struct range *ranges_find(const struct ranges *r, uint32_t at)
+{
+    size_t lo = 0, hi = r->n;
+
+    while (lo < hi) { /* first range that starts behind AT */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (r->v[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && at < r->v[lo - 1].end ? &r->v[lo - 1] : NULL;
 }
 
 int scan_block_at(const struct scan *s, uint32_t offset)
@@ -447,18 +466,25 @@ int scan_block_at(const struct scan *s, uint32_t offset)
     return -1;
 }
 
-int scan_import_at(const struct scan *s, uint32_t start)
+size_t scan_imports_from(const struct scan *s, uint32_t at)
 {
     size_t lo = 0, hi = s->imports.n;
 
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
-        if (s->imports.v[mid].start < start)
+        if (s->imports.v[mid].start < at)
             lo = mid + 1;
         else
             hi = mid;
     }
+    return lo;
+}
+
+int scan_import_at(const struct scan *s, uint32_t start)
+{
+    size_t lo = scan_imports_from(s, start);
+
     if (lo < s->imports.n && s->imports.v[lo].start == start)
         return (int)lo;
     return -1;

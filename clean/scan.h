@@ -42,7 +42,7 @@ struct finding {
     struct span text; /* the name, borrowed; or what it is */
 };
 
-/* An import inside a function, class or compound statement. */
+/* An import statement. */
 struct nimport {
     uint32_t start, end;
     bool guarded;  /* in a try that catches ImportError */
@@ -62,6 +62,17 @@ struct binder {
     struct span name;
 };
 
+/* Half-open byte ranges, sorted, disjoint. */
+struct ranges {
+    struct range {
+        uint32_t start, end;
+    } * v;
+    size_t n, cap;
+};
+
+/* The range that holds AT, or NULL. */
+const struct range *ranges_find(const struct ranges *r, uint32_t at);
+
 struct scan {
     ARRAY(struct cut) cuts;
     ARRAY(struct block) blocks;
@@ -69,6 +80,7 @@ struct scan {
     ARRAY(struct nimport) imports;
     ARRAY(struct literal_attr) literals;
     ARRAY(struct binder) binders;
+    struct ranges strings; /* text of string literals */
     ARRAY(uint32_t) tries; /* starts of module-level try statements */
 };
 
@@ -78,7 +90,9 @@ void scan_release(struct scan *s);
 
 /* Innermost block that holds OFFSET, -1 = none. */
 int scan_block_at(const struct scan *s, uint32_t offset);
-/* Index of the nested import that starts at START, -1 = none. */
+/* First import at or behind AT. */
+size_t scan_imports_from(const struct scan *s, uint32_t at);
+/* Index of the import that starts at START, -1 = none. */
 int scan_import_at(const struct scan *s, uint32_t start);
 /* Is the module-level statement that starts at START a try? */
 bool scan_is_try(const struct scan *s, uint32_t start);

@@ -101,7 +101,9 @@ static int put_module(struct work *w, struct item *it, struct val *rec,
     struct arena a = ARENA_INIT;
     int rc;
 
-    if (!whole)
+    if (val_get(rec, "source"))
+        ; /* clean already */
+    else if (!whole)
         rec_fail(&a, rec, "clean", ERR_TOO_LARGE,
                  "the files of the repository exceed 256 MiB");
     else

@@ -4,11 +4,23 @@
 #include "clean/edit.h"
 #include "clean/write.h"
 
+/* A statement that goes; a block of which all go needs a `pass`. */
+struct removal {
+    uint32_t start, end;
+    int block;
+};
+
+struct removals {
+    struct removal *v;
+    size_t n, cap;
+};
+
 struct writer {
     struct closure *c;
     struct buf *out;
     struct map *packages;
     struct edits edits;
+    struct removals gone;
 };
 
 static struct span top_of(struct span dotted)
@@ -123,6 +135,14 @@ static int write_imports(struct writer *w)
 
 /* ---- imports inside of statements ---- */
 
+static void remove_later(struct writer *w, uint32_t start, uint32_t end,
+                         int block)
+{
+    struct removal r = {start, end, block};
+
+    array_push(&w->gone, r);
+}
+
 static void add_part(struct buf *b, const char *text)
 {
     if (b->n > 0)
@@ -138,15 +158,6 @@ static bool stays(struct writer *w, struct cfile *f, const struct pysym *y,
            policy_has(w->c->r->policy, t->dotted);
 }
 
-/* Name of the output for what the nested import Y binds. */
-static const char *bound_name(struct writer *w, struct cfile *f,
-                              const struct pysym *y)
-{
-    struct entity *e = y->scope == 0 ? closure_symbol(w->c, f, y->name) : NULL;
-
-    return e ? e->out : arena_strdup(w->c->arena, y->name);
-}
-
 /* One name of a nested import, appended to B as a statement. *RAISE is set to
  * the module that is not there, when a handler waits for that. */
 static void import_part(struct writer *w, struct cfile *f,
@@ -155,8 +166,14 @@ static void import_part(struct writer *w, struct cfile *f,
 {
     struct arena *a = w->c->arena;
     const struct target *t = crepo_import(w->c->r, f, y);
-    const char *local = bound_name(w, f, y);
+    const struct pystmt *at = y->stmt < 0 ? NULL : &f->m->stmts.v[y->stmt];
+    const struct entity *e =
+        y->scope == 0 ? closure_symbol(w->c, f, y->name) : NULL;
+    const char *local = e ? e->out : arena_strdup(a, y->name);
 
+    if (at && at->kind == PYSTMT_IMPORT && at->parent < 0 &&
+        !(e && e->required))
+        return;
     if (t->kind == TARGET_SYM) {
         const struct entity *s = closure_symbol(w->c, t->file, t->name);
 
@@ -189,11 +206,11 @@ static int name_missing(struct writer *w, struct cfile *f,
 {
     int rc = 0;
 
-    for (size_t i = 0; i < f->scan.imports.n; i++) {
+    for (size_t i = scan_imports_from(&f->scan, s->start);
+         i < f->scan.imports.n && f->scan.imports.v[i].start < s->end; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
 
-        if (im->start < s->start || im->start >= s->end ||
-            closure_is_cut(w->c, f, im->start))
+        if (closure_is_cut(w->c, f, im->start))
             continue;
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
@@ -214,13 +231,13 @@ static int name_missing(struct writer *w, struct cfile *f,
 static void edit_imports(struct writer *w, struct cfile *f,
                          const struct pystmt *s)
 {
-    for (size_t i = 0; i < f->scan.imports.n; i++) {
+    for (size_t i = scan_imports_from(&f->scan, s->start);
+         i < f->scan.imports.n && f->scan.imports.v[i].start < s->end; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
         struct buf b = BUF_INIT(64u << 10);
         struct span raise = {NULL, 0};
 
-        if (im->start < s->start || im->start >= s->end ||
-            closure_is_cut(w->c, f, im->start))
+        if (closure_is_cut(w->c, f, im->start))
             continue;
         for (size_t k = 0; k < im->syms.n; k++)
             import_part(w, f, im, &f->m->syms.v[im->syms.v[k]], &b, &raise);
@@ -228,25 +245,16 @@ static void edit_imports(struct writer *w, struct cfile *f,
             add_part(&b, arena_printf(w->c->arena, "raise ImportError('%.*s')",
                                       (int)raise.n, raise.p));
         if (b.n == 0)
-            (void)buf_adds(&b, "pass");
-        edit_add(&w->edits, im->start, im->end,
-                 arena_span(w->c->arena, buf_span(&b)));
+            remove_later(w, im->start, im->end,
+                         scan_block_at(&f->scan, im->start));
+        else
+            edit_add(&w->edits, im->start, im->end,
+                     arena_span(w->c->arena, buf_span(&b)));
         buf_release(&b);
     }
 }
 
 /* ---- removals ---- */
-
-/* A statement that goes; a block of which all go needs a `pass`. */
-struct removal {
-    uint32_t start, end;
-    int block;
-};
-
-struct removals {
-    struct removal *v;
-    size_t n, cap;
-};
 
 static int by_block(const void *a, const void *b)
 {
@@ -264,23 +272,21 @@ static uint32_t at_sign(struct span text, uint32_t start)
     return start;
 }
 
-static void edit_removals(struct writer *w, struct cfile *f,
-                          const struct pystmt *s)
+static void collect_removals(struct writer *w, struct cfile *f,
+                             const struct pystmt *s)
 {
     struct closure *c = w->c;
     struct span text = f->m->text;
-    struct removals all = {0};
 
     for (size_t i = 0; i < f->scan.cuts.n; i++) {
         const struct cut *x = &f->scan.cuts.v[i];
-        struct removal r = {x->start, x->end, x->block};
 
         if (x->start < s->start || x->start >= s->end || !x->live)
             continue;
         if (x->kind == CUT_COMMENT)
             edit_remove_comment(&w->edits, text, x->start, x->end);
         else
-            array_push(&all, r);
+            remove_later(w, x->start, x->end, x->block);
     }
     for (size_t i = 0; i < f->decorators.n; i++)
         if (f->decorators.v[i].start >= s->start &&
@@ -290,37 +296,40 @@ static void edit_removals(struct writer *w, struct cfile *f,
                         f->decorators.v[i].end);
     for (size_t i = 0; i < c->cuts.n; i++) {
         const struct dcut *x = &c->cuts.v[i];
-        struct removal r = {x->start, x->end, -1};
 
         if (x->f != f || x->start < s->start || x->start >= s->end)
             continue;
-        if (x->kind == DCUT_DECORATOR) {
+        if (x->kind == DCUT_DECORATOR)
             edit_remove(&w->edits, text, at_sign(text, x->start), x->end);
-        } else if (x->kind == DCUT_BLOCK) {
+        else if (x->kind == DCUT_BLOCK)
             edit_add(&w->edits, x->start, x->end,
                      SPAN_LIT("raise RuntimeError('left out')"));
-        } else {
-            r.block = scan_block_at(&f->scan, x->start);
-            array_push(&all, r);
-        }
+        else
+            remove_later(w, x->start, x->end,
+                         scan_block_at(&f->scan, x->start));
     }
-    if (all.n > 1)
-        qsort(all.v, all.n, sizeof(*all.v), by_block);
-    for (size_t i = 0, k; i < all.n; i = k) {
-        for (k = i; k < all.n && all.v[k].block == all.v[i].block; k++)
+}
+
+static void edit_removals(struct writer *w, struct cfile *f)
+{
+    const struct removal *v = w->gone.v;
+    size_t n = w->gone.n;
+
+    if (n > 1)
+        qsort(w->gone.v, n, sizeof(*v), by_block);
+    for (size_t i = 0, k; i < n; i = k) {
+        for (k = i; k < n && v[k].block == v[i].block; k++)
             ;
         for (size_t j = i; j < k; j++) {
-            bool empty = all.v[i].block >= 0 &&
-                         k - i >= f->scan.blocks.v[all.v[i].block].n;
+            bool empty =
+                v[i].block < 0 || k - i >= f->scan.blocks.v[v[i].block].n;
 
             if (empty && j == i)
-                edit_add(&w->edits, all.v[j].start, all.v[j].end,
-                         SPAN_LIT("pass"));
+                edit_add(&w->edits, v[j].start, v[j].end, SPAN_LIT("pass"));
             else
-                edit_remove(&w->edits, text, all.v[j].start, all.v[j].end);
+                edit_remove(&w->edits, f->m->text, v[j].start, v[j].end);
         }
     }
-    array_release(&all);
 }
 
 /* ---- names ---- */
@@ -399,8 +408,10 @@ static int write_unit(struct writer *w, int u, size_t occ)
     if (name_missing(w, f, s, w->out))
         return -1;
     w->edits.n = 0;
-    edit_removals(w, f, s);
+    w->gone.n = 0;
+    collect_removals(w, f, s);
     edit_imports(w, f, s);
+    edit_removals(w, f);
     edit_names(w, f, s, &occ);
     edit_env(w, f, s);
     rc = edit_apply(&w->edits, f->m->text, s->start, s->end, &text);
@@ -464,6 +475,7 @@ int write_source(struct closure *c, struct buf *out, struct map *packages)
         rc = buf_addspan(out, buf_span(&body));
     buf_release(&body);
     array_release(&w.edits);
+    array_release(&w.gone);
     if (rc == 0)
         return 0;
     c->code = ERR_TOO_LARGE;

@@ -4,17 +4,18 @@
 #include "py/unsafe.h"
 
 static const struct py_unsafe unsafe_names[] = {
-#define UNSAFE(name, what) {name, what},
+#define UNSAFE(name, what)      {name, what, false},
+#define UNSAFE_CALL(name, what) {name, what, true},
 #include "py/unsafe.def"
 };
 
 static const struct py_unsafe safe_names[] = {
-#define SAFE(name) {name, NULL},
+#define SAFE(name) {name, NULL, false},
 #include "py/unsafe.def"
 };
 
 static const struct py_unsafe unsafe_attrs[] = {
-#define UNSAFE_ATTR(name, what) {name, what},
+#define UNSAFE_ATTR(name, what) {name, what, false},
 #include "py/unsafe.def"
 };
 

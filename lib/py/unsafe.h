@@ -14,6 +14,8 @@ struct py_unsafe {
     const char *name;
     const char *what; /* process, network, file, code, system, thread, frame,
                          native; NULL: an exception, safe */
+    bool call;        /* only where it is called or gone into: the bare name
+                         stands in isinstance() and the like */
 };
 
 /*

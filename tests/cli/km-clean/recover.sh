@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# What a module can do without: methods that nobody names, blocks that run on
+# a wish, decorators that register, calls that only report.
+set -euo pipefail
+. "$SRC/tests/cli/km-clean/records.bash"
+
+records r <<'END' | clean --json
+=== m.py
+import logging
+import wandb
+from mmcv import MODELS
+import torch
+from torch import nn
+from torch.hub import load_state_dict_from_url
+logger = logging.getLogger(__name__)
+
+def is_apex_available():
+    import importlib
+    return importlib.import_module("apex")
+
+def deprecate(x):
+    import inspect
+    return inspect.stack()
+
+def _load(url):
+    return load_state_dict_from_url(url)
+
+@MODELS.register_module()
+class Net(nn.Module):
+    @classmethod
+    def from_pretrained(cls, path):
+        return cls.load(torch.load(path))
+
+    @classmethod
+    def load(cls, x):
+        return x
+
+    def __init__(self, pretrained=False):
+        super().__init__()
+        logger.info("init")
+        print("hello")
+        deprecate("old")
+        if pretrained:
+            state = _load("https://x")
+            self.load_state_dict(state)
+        if is_apex_available():
+            self.x = 1
+        if pretrained: print(1)
+        else: wandb.log(2)
+
+    def forward(self, x):
+        def quiet():
+            """nothing"""
+            print(x)
+        print(x); y = x
+        return y
+
+class Uses(Net):
+    def forward(self, x):
+        return self.from_pretrained(x)
+
+class Script(nn.Module):
+    @torch.jit.script
+    def f(x):
+        return x
+
+    def forward(self, x):
+        return self.f(x)
+=== modules
+m.py Net
+m.py Uses
+m.py Script
+END

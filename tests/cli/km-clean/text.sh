@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# Comments, docstrings, secrets and addresses.
+set -euo pipefail
+. "$SRC/tests/cli/km-clean/records.bash"
+
+cat >bundle <<'END'
+=== m.py
+"""Module by someone@corp.example"""
+# ghp_abcdefghijklmnopqrstuvwxyz0123456789
+from torch import nn
+class Net(nn.Module):  # trailing
+    """Does a thing."""
+
+    # a comment
+
+    # another
+    x = 1  # AKIAIOSFODNN7EXAMPLE
+
+    def forward(self, x):
+        """mail me@home.example.org, see http://wiki.corp/x"""
+        # only this
+        s = "# no comment"  # a comment
+        t = f"{s}"
+        """stray"""
+        return (x,  # one
+                # two
+                s)
+
+    def empty(self):
+        """Nothing but words."""
+
+    def short(self): "one line"
+
+class Key(nn.Module):
+    def forward(self, x):
+        return "AKIAIOSFODNN7EXAMPLE"
+
+class Mail(nn.Module):
+    def forward(self, x):
+        return f"ask root@example.org"
+
+class Product(nn.Module):
+    def forward(self, x):
+        return x@self.weight.data + x @ self.b
+
+class Inner(nn.Module):
+    url = "https://10.0.0.12/model.bin"
+    def forward(self, x):
+        return x
+
+class Aws(nn.Module):
+    def forward(self, x, aws_secret_access_key="wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEYab"):
+        return x
+=== modules
+m.py Net
+m.py Key
+m.py Mail
+m.py Product
+m.py Inner
+m.py Aws
+END
+records r <bundle >in.jsonl
+clean --json <in.jsonl
+echo "kept:"
+clean --json --keep-docstrings <in.jsonl | sed -n '/^class Net/,/^##/p'
