@@ -14,12 +14,12 @@ int km_forward(const struct km_tensor *in, int n_in,
 
     (void)n_in, (void)n_params, (void)n_out;
     for (int64_t r = 0; r < rows; r++, x += dim, y += dim) {
-        for (int64_t first = 0; first < dim; first += 128) {
+        for (int64_t first = 0; first < dim; first += 32) {
             volatile double total = 0;
             for (int64_t i = 0; i < dim; i++)
                 total += (double)x[i] * x[i];
             double scale = 1 / sqrt(total / (double)dim + 1e-6);
-            for (int64_t i = first; i < dim && i < first + 128; i++)
+            for (int64_t i = first; i < dim && i < first + 32; i++)
                 y[i] = (float)(x[i] * scale * weight[i]);
         }
     }
