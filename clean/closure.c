@@ -379,19 +379,21 @@ static int require(struct closure *c, struct cfile *f, struct span name,
     return 0;
 }
 
-/* Statements of file F that change symbol NAME of file G, which unit UNIT
- * reads. */
+/* Statements of file F that change symbol NAME of file G, which read R of unit
+ * UNIT wants. Who only registers itself needs no other registered. */
 static int add_mutators(struct closure *c, struct cfile *f,
                         const struct cfile *g, struct span name, int unit,
-                        uint32_t at, struct fault *x)
+                        const struct pyread *r, struct fault *x)
 {
     crepo_prepare(c->r, f);
     for (size_t i = 0; i < f->mutators.n; i++) {
         const struct mutator *mu = &f->mutators.v[i];
 
-        if (mu->file == g && span_eq(mu->name, name) &&
-            !is_dropped(c, f, f->m->stmts.v[mu->stmt].start, true) &&
-            include(c, f, mu->stmt, unit, at, true, x))
+        if (mu->file != g || !span_eq(mu->name, name) ||
+            (mu->registers && (r->flags & PYREAD_DECORATOR)) ||
+            is_dropped(c, f, f->m->stmts.v[mu->stmt].start, true))
+            continue;
+        if (include(c, f, mu->stmt, unit, r->at, true, x))
             return -1;
     }
     return 0;
@@ -475,11 +477,11 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
         if (check_bindings(c, t->file, t->name, f, x, unit, bad))
             return -1;
         if (require(c, t->file, t->name, unit, x->at, bad) ||
-            add_mutators(c, f, t->file, t->name, unit, x->at, bad))
+            add_mutators(c, f, t->file, t->name, unit, x, bad))
             return -1;
-        return f == t->file ? 0
-                            : add_mutators(c, t->file, t->file, t->name, unit,
-                                           x->at, bad);
+        return f == t->file
+                   ? 0
+                   : add_mutators(c, t->file, t->file, t->name, unit, x, bad);
     case TARGET_MODULE:
         return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
                     "a module used as a value");

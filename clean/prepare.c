@@ -120,6 +120,39 @@ static void find_decorators(struct crepo *r, struct cfile *f)
     }
 }
 
+static void add_mutator(struct cfile *f, const struct target *t, int stmt,
+                        bool registers)
+{
+    struct mutator x = {t->file, t->name, stmt, registers};
+
+    if (t->kind == TARGET_SYM)
+        array_push(&f->mutators, x);
+}
+
+/* `@X.register("name")` over a definition of the module. */
+static void find_registered(struct crepo *r, struct cfile *f)
+{
+    const struct pymod *m = f->m;
+
+    for (size_t i = 0; i < m->defs.n; i++) {
+        const struct pydef *d = &m->defs.v[i];
+
+        if (d->outer >= 0 || m->stmts.v[d->stmt].is_main)
+            continue;
+        for (size_t k = 0; k < d->decorators.n; k++) {
+            uint32_t at = d->decorators.v[k].start;
+            size_t x = reads_from(m, at);
+            const struct target *t;
+
+            if (x == m->reads.n || m->reads.v[x].at != at)
+                continue;
+            t = crepo_target(r, f, x);
+            if (t->end < m->reads.v[x].end)
+                add_mutator(f, t, m->stmts.v[d->stmt].top, true);
+        }
+    }
+}
+
 /* `X.attr = v`, `X[k] = v`, `X.register(...)` and loops of such. */
 static void find_mutators(struct crepo *r, struct cfile *f)
 {
@@ -137,18 +170,11 @@ static void find_mutators(struct crepo *r, struct cfile *f)
             const struct pyread *x = &m->reads.v[k];
             bool method = expr && x->at == s->start &&
                           (x->flags & PYREAD_CALL) && x->name.n < x->dotted.n;
-            const struct target *t;
-            struct mutator mu = {.stmt = (int)i};
 
             if (x->bound != 0 || (x->flags & PYREAD_DEFERRED) ||
                 !((x->flags & PYREAD_STORE) || method))
                 continue;
-            t = crepo_target(r, f, k);
-            if (t->kind != TARGET_SYM)
-                continue;
-            mu.file = t->file;
-            mu.name = t->name;
-            array_push(&f->mutators, mu);
+            add_mutator(f, crepo_target(r, f, k), (int)i, false);
         }
     }
 }
@@ -166,6 +192,7 @@ void crepo_prepare(struct crepo *r, struct cfile *f)
     }
     find_decorators(r, f);
     find_mutators(r, f);
+    find_registered(r, f);
     for (size_t i = 0; i < f->m->reads.n; i++)
         f->cut[i] = crepo_is_cut(f, f->m->reads.v[i].at);
 }

@@ -46,6 +46,7 @@ struct mutator {
     const struct cfile *file;
     struct span name;
     int stmt;
+    bool registers; /* a definition, by a decorator: `@X.register` */
 };
 
 struct cfile {
@@ -61,6 +62,8 @@ struct cfile {
     int *included;             /* per statement: index + 1 in the closure */
     int *order;                /* per statement: when it would be executed */
     bool visited;              /* by the walk that sets `order` */
+    unsigned star_question;    /* last one that looked for `star_name` ... */
+    struct span star_name;     /* ... through the star imports */
     struct ranges decorators;  /* of torch.jit.script and its kin */
     ARRAY(struct mutator) mutators;
 };
@@ -74,6 +77,7 @@ struct crepo {
     struct map unreadable; /* path -> struct err: not parsed */
     struct map ids;        /* "FILE:NAME" or import -> id */
     int budget;            /* steps left for one question */
+    unsigned question;     /* its number */
     struct cfile *ordered; /* the entry for which `order` holds */
 };
 

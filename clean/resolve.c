@@ -154,6 +154,13 @@ size_t crepo_bindings(const struct cfile *f, struct span name,
     return n;
 }
 
+/* A new question begins. */
+static void ask(struct crepo *r)
+{
+    r->budget = BUDGET;
+    r->question++;
+}
+
 static bool works(const struct crepo *r, const struct target *t)
 {
     switch (t->kind) {
@@ -306,8 +313,12 @@ static struct target star_target(struct crepo *r, struct cfile *f,
     const struct pysym *outer = NULL;
     size_t n_outer = 0;
 
-    if (!f->m->has_star || hops > MAX_HOPS)
+    /* Star imports fan out and come back: each file is asked once. */
+    if (!f->m->has_star || hops > MAX_HOPS ||
+        (f->star_question == r->question && span_eq(f->star_name, name)))
         return none;
+    f->star_question = r->question;
+    f->star_name = name;
     for (size_t i = f->m->globals.n; i-- > 0;) {
         const struct pysym *s = &f->m->syms.v[f->m->globals.v[i]];
         const struct pymod *m;
@@ -485,7 +496,7 @@ const struct target *crepo_import(struct crepo *r, struct cfile *f,
     struct target *t = &f->imports[s - f->m->syms.v];
 
     if (t->kind == TARGET_UNSET) {
-        r->budget = BUDGET;
+        ask(r);
         *t = import_target(r, f, s, 0);
         finish_target(r, t);
     }
@@ -621,7 +632,7 @@ static struct target chain_target(struct crepo *r, struct cfile *f, uint32_t at,
     const struct pysym *s = NULL;
     unsigned used = 1;
 
-    r->budget = BUDGET;
+    ask(r);
     if (bound > 0) {
         s = local_import(f->m, bound, head);
         if (!s)
