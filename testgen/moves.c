@@ -197,55 +197,68 @@ static int64_t lcm(int64_t x, int64_t y)
     return x / a * y;
 }
 
-void moves_divide(struct moves *m, int64_t got, int64_t divisor, int weight)
+/* Dimensions of one input, or what is a part of them, become a multiple. Two
+ * equal last ones stay a square. */
+static void dims_divide(struct moves *m, struct span name,
+                        const struct val *input, int64_t got, int64_t divisor,
+                        int weight)
 {
-    const struct val *in = inputs_of(m);
-    if (got < 1 || divisor < 2 || divisor > 1 << 16)
-        return;
+    int64_t shape[MAX_RANK];
+    size_t rank = input_shape(input, shape, MAX_RANK);
+    bool square = rank >= 4 && shape[rank - 1] == shape[rank - 2];
     int64_t up = (got / divisor + 1) * divisor;
-    for (size_t i = 0; i < val_len(in) && !m->construct; i++) {
-        struct span name = in->map.keys[i];
-        const struct val *input = in->map.v[i];
-        int64_t shape[MAX_RANK];
-        size_t rank = input_shape(input, shape, MAX_RANK);
-        int w = weight + relevance(m, name);
-        bool square = rank >= 4 && shape[rank - 1] == shape[rank - 2];
-        for (size_t d = 0; d < rank && input_is_tensor(input); d++) {
-            int64_t s = shape[d];
-            if (s != got && (d == 0 || s % got))
-                continue;
-            int64_t to = s == got ? up : s / got * up;
-            if (square && d + 2 >= rank) {
-                shape[rank - 1] = shape[rank - 2] = to;
-                set_input(m, name, input_reshaped(m->a, input, shape, rank),
-                          w + 6);
-                break;
-            }
-            set_dim(m, name, input, d, to, w + 5);
+    for (size_t d = 0; d < rank; d++) {
+        int64_t s = shape[d];
+        if (s != got && (d == 0 || s % got))
+            continue;
+        if (!square || d + 2 < rank) {
+            set_dim(m, name, input, d, s / got * up, weight + 5);
+            continue;
         }
+        int64_t sides[] = {s / got * up, s / got * lcm(got, divisor)};
+        for (int k = 0; k < 2 && sides[k] <= MAX_SIDE; k++) {
+            shape[rank - 1] = shape[rank - 2] = sides[k];
+            set_input(m, name, input_reshaped(m->a, input, shape, rank),
+                      weight + 10 - k);
+        }
+        break;
     }
-    moves_size(m, got, up, weight - 2);
+}
+
+static void inits_divide(struct moves *m, int64_t got, int64_t divisor,
+                         int weight)
+{
+    const char *ev = "divisor in an error";
     for (size_t i = 0; i < m->f->init.n; i++) {
         const struct param *p = &m->f->init.v[i];
         const struct val *v = state_init(m->state, p->name);
         if (!v && moves_named(m, p->name) && p->has_default &&
             propose_by_name(m->a, m->f, p->name))
             v = val_int(m->a, divisor);
-        if (v && v->type == VAL_INT && v->i == got) {
-            int64_t both = lcm(got, divisor);
-            if (both <= MAX_SIDE)
-                moves_init(m, p->name, val_int(m->a, both),
-                           "divisor in an error", weight + 4);
-        }
-        if (!v || v->type != VAL_INT || v->i != divisor)
+        if (!v || v->type != VAL_INT)
             continue;
-        for (int64_t d = divisor - 1; d > 0; d--)
+        if (v->i == got && lcm(got, divisor) <= MAX_SIDE)
+            moves_init(m, p->name, val_int(m->a, lcm(got, divisor)), ev,
+                       weight + 4);
+        for (int64_t d = divisor - 1; d > 0 && v->i == divisor; d--)
             if (got % d == 0 && (d > 1 || got < 4)) {
-                moves_init(m, p->name, val_int(m->a, d), "divisor in an error",
-                           weight + 3);
+                moves_init(m, p->name, val_int(m->a, d), ev, weight + 3);
                 break;
             }
     }
+}
+
+void moves_divide(struct moves *m, int64_t got, int64_t divisor, int weight)
+{
+    const struct val *in = inputs_of(m);
+    if (got < 1 || got > 1 << 26 || divisor < 2 || divisor > 1 << 16)
+        return;
+    for (size_t i = 0; i < val_len(in) && !m->construct; i++)
+        if (input_is_tensor(in->map.v[i]))
+            dims_divide(m, in->map.keys[i], in->map.v[i], got, divisor,
+                        weight + relevance(m, in->map.keys[i]));
+    moves_size(m, got, (got / divisor + 1) * divisor, weight - 2);
+    inits_divide(m, got, divisor, weight);
 }
 
 void moves_side(struct moves *m, int64_t side, int weight)

@@ -399,6 +399,17 @@ static struct val *by_annotation(struct arena *a, const struct facts *f,
     if (annotation_has(s, "dict") || annotation_has(s, "Dict"))
         return expr_val(a, "{}");
     struct val *named = propose_by_name(a, f, p->name);
+    if (span_starts(s, "tuple[int") || span_starts(s, "Tuple[int") ||
+        span_is(s, "tuple")) {
+        int n = 1;
+        for (size_t i = 0; i < s.n; i++)
+            n += s.p[i] == ',';
+        struct val *l = val_list(a);
+        for (int i = 0; i < (n > 1 ? MIN(n, 8) : 2); i++)
+            val_push(a, l,
+                     named && named->type == VAL_INT ? named : val_int(a, 16));
+        return tuple_val(a, l);
+    }
     if (list && (!named || named->type == VAL_INT))
         return repeated(a, f, named ? named : val_int(a, 16),
                         p->unpacked ? p->unpacked : 2);

@@ -46,13 +46,13 @@ void scale_tell(struct scale *s, struct val *state, struct val *figures)
     }
 }
 
-static void grow_entry(struct arena *a, struct val *input, size_t from,
-                       int64_t old, int64_t size)
+static void resize_entry(struct arena *a, struct val *input, size_t from,
+                         int64_t old, int64_t size)
 {
     struct val *items = val_get(input, "items");
     struct val *shape = val_get(input, "shape");
     for (size_t i = 0; i < val_len(items); i++)
-        grow_entry(a, val_at(items, i), from, old, size);
+        resize_entry(a, val_at(items, i), from, old, size);
     for (size_t d = from; d < val_len(shape); d++) {
         if (from == 0 && d > 0)
             break;
@@ -69,7 +69,7 @@ static struct val *grown(struct scale *s, size_t from, int64_t old,
     struct val *state = state_copy(s->a, s->best);
     struct val *in = val_get(state, "in");
     for (size_t i = 0; i < val_len(in); i++)
-        grow_entry(s->a, in->map.v[i], from, old, size);
+        resize_entry(s->a, in->map.v[i], from, old, size);
     return val_equal(state, s->best) ? NULL : state;
 }
 
@@ -131,7 +131,7 @@ static size_t default_ints(struct span s, int64_t *out, size_t cap)
 struct val *scale_smaller_defaults(struct arena *a, const struct facts *f,
                                    const struct val *from)
 {
-    struct val *state = state_copy(a, from);
+    struct val *state = state_copy(a, from), *in = val_get(state, "in");
     int64_t v[8];
     bool changed = false;
     for (size_t i = 0; i < f->init.n; i++) {
@@ -155,10 +155,12 @@ struct val *scale_smaller_defaults(struct arena *a, const struct facts *f,
                     val_int(a, top > 96 ? MAX(v[k] / 4, 8) : MIN(v[k], 2)));
             next = p->dflt.p[0] == '(' ? tuple_val(a, l) : l;
         }
-        if (next) {
-            state_set_init(a, state, p->name, next, "default, reduced");
-            changed = true;
-        }
+        if (!next)
+            continue;
+        state_set_init(a, state, p->name, next, "default, reduced");
+        changed = true;
+        for (size_t k = 0; k < val_len(in) && next->type == VAL_INT; k++)
+            resize_entry(a, in->map.v[k], 1, v[0], next->i);
     }
     return changed ? state : NULL;
 }

@@ -13,7 +13,7 @@
 #include "testgen/scale.h"
 #include "testgen/search.h"
 
-#define ATTEMPT_S  2.0 /* CPU seconds of one attempt */
+#define ATTEMPT_S  1.0 /* CPU seconds of one attempt */
 #define MAX_DEATHS 4   /* of processes, and overruns of an attempt */
 #define MAX_FIXES  4   /* changes that the gate asks for */
 #define TEXT_MAX   (48u << 10)
@@ -262,7 +262,7 @@ static struct val *until_it_runs(struct search *s, struct val *state,
 /* Figures of the gate for a state that was just tried; does it pass? */
 static bool passes(struct search *s, struct val **figures)
 {
-    call(s, request(s, "gate", NULL), 4 * ATTEMPT_S, figures);
+    call(s, request(s, "gate", NULL), 6 * ATTEMPT_S, figures);
     return val_getb(*figures, "ok", false) &&
            gate_rule(*figures) == GATE_PASSED;
 }

@@ -40,7 +40,7 @@ static const struct opt options[] = {
     {OPT_FLOAT, 0, "timeout", &opts.cpu_s, "SECONDS",
      "CPU time for one module (default: 20)", 1, 3600, true},
     {OPT_SIZE, 0, "memory", &opts.memory, "SIZE",
-     "memory of one module beyond torch itself (default: 2G)", 64 << 20, 0,
+     "memory of one module beyond torch itself (default: 2G)", 64 << 20, 1e15,
      true},
     {OPT_FLAG, 0, "store", &opts.store, NULL,
      "take results of earlier runs from the store (default: yes)", 0, 0, false},
@@ -337,8 +337,7 @@ static void find_torch(struct testgen *t)
         err_hint(&e, "run pipelines/setup.sh, or set KM_PYTHON");
     }
     if (!t->torch[0])
-        log_warning("proposals are not verified: %s%s%s", e.msg,
-                    e.hint[0] ? "\nhint: " : "", e.hint);
+        log_warning("proposals are not verified: %s (%s)", e.msg, e.hint);
     buf_release(&out);
 }
 

@@ -232,6 +232,11 @@ def describe(frame, line, source, deep):
                                  plain(lookup(node, frame))])
                 except Exception:
                     continue
+            elif isinstance(node, ast.Dict):
+                seen.append(["{}", {"type": "dict", "keys": [
+                    k.value for k in node.keys[:12]
+                    if isinstance(k, ast.Constant)
+                    and isinstance(k.value, (str, int))]}])
     out["vars"] = seen
     out["text"] = cut(ast.unparse(stmt) if not isinstance(
         stmt, (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef,

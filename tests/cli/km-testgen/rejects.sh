@@ -1,0 +1,75 @@
+# timeout: 300
+# What modules can do wrong, each told by its reason; none harms the next one.
+. "$SRC/tests/cli/km-testgen/modules.bash"
+set -euo pipefail
+# plain NAME BODY: a module without parameters
+plain() {
+    printf '%s\n' 'import os, sys, time' 'import torch' 'from torch import nn' \
+        "class $1(nn.Module):" '    def forward(self, x):' \
+        "        $2" | module "$1"
+}
+plain Raises 'raise RuntimeError("never")'
+plain Clock 'return x * (time.perf_counter_ns() % 1000003)'
+plain Identity 'return x'
+plain Constant 'return torch.ones_like(x) * 3'
+plain Infinite 'return x / 0'
+plain Endless 'while True: pass'
+plain Hog 'return torch.zeros(1 << 40) + x'
+plain Leaves 'os._exit(0)'
+plain Aborts 'os.abort()'
+plain Forks 'os.fork(); return x + 1'
+plain Text 'return "text"'
+plain Tiny 'return x.tanh() * 1e-4'
+plain Floods 'sys.stdout.write("x" * 1000); os.write(1, b"y"); return x * 2'
+module Uninitialised <<'PY'
+import torch
+from torch import nn
+class Uninitialised(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.scale = nn.Parameter(torch.empty(dim))
+    def forward(self, x):
+        return x * self.scale
+PY
+module UnusedInput <<'PY'
+from torch import nn
+class UnusedInput(nn.Module):
+    def forward(self, x, y):
+        return x.exp() + 0 * y
+PY
+module UnusedParameter <<'PY'
+from torch import nn
+class UnusedParameter(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.used, self.spare = nn.Linear(dim, dim), nn.Linear(dim, dim)
+    def forward(self, x):
+        return self.used(x)
+PY
+module NoInput <<'PY'
+import torch
+from torch import nn
+class NoInput(nn.Module):
+    def forward(self):
+        return torch.zeros(3)
+PY
+module NoImport <<'PY'
+import no_such_package
+from torch import nn
+class NoImport(nn.Module):
+    def forward(self, x):
+        return x
+PY
+module Unbuilt <<'PY'
+from torch import nn
+class Unbuilt(nn.Module):
+    def __init__(self, dim):
+        raise ValueError("not today")
+    def forward(self, x):
+        return x
+PY
+echo 'x = 1' | module NoClass
+module NoSource 'del(.source)' </dev/null
+plain Last 'return x.relu()'
+testgen --no-store --timeout 6
+show

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts, proposals, texts of states, the gate's rules and sizes of testgen. */
+#include "base.h"
+
+#include <check.h>
+
+#include "testgen/gate.h"
+#include "testgen/propose.h"
+#include "testgen/scale.h"
+
+Suite *testgen_suite(void);
+
+static struct arena a = ARENA_INIT;
+static struct pyparser *parser;
+static struct facts f;
+
+static void setup(void)
+{
+    struct err e;
+    parser = pyparser_new(&e);
+    ck_assert_ptr_nonnull(parser);
+}
+
+static void teardown(void)
+{
+    facts_release(&f);
+    pyparser_free(parser);
+    arena_release(&a);
+}
+
+/* Facts of class M of SOURCE. */
+static void read_facts(const char *source)
+{
+    struct err e;
+    facts_release(&f);
+    ck_assert_int_eq(
+        facts_read(&f, parser, span_str(source), SPAN_LIT("M"), &e), 0);
+}
+
+static const char *as_json(const struct val *v)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    ck_assert_int_eq(v ? val_json(&b, v) : buf_adds(&b, "absent"), 0);
+    const char *s = arena_strdup(&a, buf_span(&b));
+    buf_release(&b);
+    return s;
+}
+
+#define INIT(body, signature, rest)                                            \
+    "from torch import nn\n" body "class M(nn.Module):\n"                      \
+    "    def __init__(self, " signature "):\n"                                 \
+    "        super().__init__()\n" rest "    def forward(self, x):\n"          \
+    "        return x\n"
+
+struct init_case {
+    const char *source, *value; /* of the constructor's first argument */
+};
+
+static const struct init_case init_cases[] = {
+    {INIT("", "dim", ""), "64"},
+    {INIT("", "num_heads", ""), "4"},
+    {INIT("", "attn_dropout", ""), "0.0"},
+    {INIT("", "image_size", ""), "64"},
+    {INIT("", "eps", ""), "1e-05"},
+    {INIT("", "zzz", ""), "4"},
+    {INIT("", "zzz", "        self.l = nn.Linear(zzz, 2)\n"), "16"},
+    {INIT("", "zzz: float", ""), "0.5"},
+    {INIT("", "zzz: bool", ""), "false"},
+    {INIT("", "zzz: str", "        assert zzz in ('up', 'down')\n"), "\"up\""},
+    {INIT("", "zzz", "        self.z = 1 if zzz == 'wide' else 2\n"),
+     "\"wide\""},
+    {INIT("", "zzz: Literal['b', 'c']", ""), "\"b\""},
+    {INIT("", "dim", "        a, b, c = dim\n"), "[64,64,64]"},
+    {INIT("", "dim",
+          "        for d in dim:\n            self.l = nn.Linear(d, d)\n"),
+     "[64,64]"},
+    {INIT("", "dim",
+          "        assert isinstance(dim, tuple)\n        a, b = dim\n"),
+     "{\"()\":[64,64]}"},
+    {INIT("", "chans", "        self.l = nn.Linear(chans[3], 1)\n"),
+     "[16,16,16,16]"},
+    {INIT("", "size: Tuple[int, int]", ""), "{\"()\":[64,64]}"},
+    {INIT("", "fn", "        self.fn = fn\n        self.fn(1)\n"),
+     "{\"$\":\"torch.nn.Linear(64, 64)\"}"},
+    {INIT("", "act_layer", "        self.act = act_layer()\n"),
+     "{\"$\":\"torch.nn.ReLU\"}"},
+    {INIT("", "cfg", "        self.l = nn.Linear(cfg.hidden_size, cfg.zzz)\n"),
+     "{\"$\":\"__import__('types').SimpleNamespace(hidden_size=64, zzz=16)\"}"},
+    {INIT("", "opts", "        self.l = nn.Linear(opts['dim'], 2)\n"),
+     "{\"$\":\"{'dim': 64}\"}"},
+    {INIT("@dataclass\nclass C:\n    dim: int\n    heads: int = 3\n", "c: C",
+          ""),
+     "{\"$\":\"C(dim=64)\"}"},
+    {INIT("class Enc(nn.Module):\n    def __init__(self, dim, deep=2):\n"
+          "        pass\n",
+          "enc: Enc", ""),
+     "{\"$\":\"Enc(dim=64)\"}"},
+    /* what a child does with it */
+    {INIT("class Kid(nn.Module):\n    def __init__(self, sizes):\n"
+          "        p, q = sizes\n",
+          "zzz", "        self.kid = Kid(zzz)\n"),
+     "[16,16]"},
+};
+
+START_TEST(test_init_by_evidence)
+{
+    const struct init_case *c = &init_cases[_i];
+    const char *ev = NULL;
+    read_facts(c->source);
+    ck_assert_uint_ge(f.init.n, 1);
+    struct val *v = propose_init(&a, &f, state_new(&a), &f.init.v[0], &ev);
+    ck_assert_str_eq(as_json(v), c->value);
+    ck_assert_ptr_nonnull(ev);
+}
+END_TEST
+
+struct input_case {
+    const char *source, *shape, *dtype;
+};
+
+#define FORWARD(init, signature, body)                                         \
+    "from torch import nn\nfrom einops.layers.torch import Rearrange\n"        \
+    "class M(nn.Module):\n"                                                    \
+    "    def __init__(self, dim=48, vocab=99):\n"                              \
+    "        super().__init__()\n" init "    def forward(self, " signature     \
+    "):\n" body
+
+static const struct input_case input_cases[] = {
+    {FORWARD("", "x", "        return x\n"), "[2,16,48]", "float32"},
+    {FORWARD("", "x", "        b, c, h, w = x.shape\n"), "[2,48,32,32]",
+     "float32"},
+    {FORWARD("", "x", "        b, n = x.size()\n"), "[2,48]", "float32"},
+    {FORWARD("", "x", "        return x.permute(0, 2, 3, 1)\n"), "[2,48,32,32]",
+     "float32"},
+    {FORWARD("        self.c = nn.Conv1d(dim, 4, 3)\n", "x",
+             "        return self.c(x)\n"),
+     "[2,48,16]", "float32"},
+    {FORWARD("        self.s = nn.Sequential(nn.Conv3d(dim, 4, 3))\n", "x",
+             "        return self.s(x)\n"),
+     "[2,48,4,32,32]", "float32"},
+    {FORWARD("        self.l = nn.Linear(dim, 4)\n", "zzz",
+             "        return self.l(zzz)\n"),
+     "[2,16,48]", "float32"},
+    {FORWARD("        self.e = nn.Embedding(vocab, 4)\n", "zzz",
+             "        return self.e(zzz)\n"),
+     "[2,16]", "int64"},
+    {FORWARD("        self.r = Rearrange('b (h w) d -> b h w d')\n", "zzz",
+             "        return self.r(zzz)\n"),
+     "[2,16,48]", "float32"},
+    {FORWARD("", "zzz", "        return rearrange(zzz, 'b n -> n b')\n"),
+     "[2,16]", "float32"},
+    {FORWARD("", "zzz: list[Tensor]", "        return zzz\n"), "absent",
+     "absent"},
+    {FORWARD("", "key_padding_mask", "        return 1\n"), "[2,16]", "bool"},
+    {FORWARD("", "img", "        return img\n"), "[2,48,32,32]", "float32"},
+    {FORWARD("", "zzz: int", "        return zzz\n"), "absent", "absent"},
+};
+
+START_TEST(test_input_by_evidence)
+{
+    const struct input_case *c = &input_cases[_i];
+    const char *ev = NULL;
+    read_facts(c->source);
+    ck_assert_uint_eq(f.forward.n, 1);
+    struct val *v = propose_input(&a, &f, state_new(&a), &f.forward.v[0], &ev);
+    ck_assert_str_eq(as_json(val_get(v, "shape")), c->shape);
+    struct span dtype = val_gets(v, "dtype");
+    ck_assert_str_eq(dtype.p ? arena_strdup(&a, dtype) : "absent", c->dtype);
+}
+END_TEST
+
+START_TEST(test_signature_of_bases)
+{
+    read_facts("class B(nn.Module):\n"
+               "    def __init__(self, dim, *, deep, wide=2):\n"
+               "        pass\n"
+               "    def forward(self, x, /, y=1, *rest, z):\n"
+               "        pass\n"
+               "class M(B):\n"
+               "    def __init__(self, own, *args, **kwargs):\n"
+               "        super().__init__(*args, **kwargs)\n");
+    ck_assert_uint_eq(f.init.n, 6);
+    ck_assert(span_is(f.init.v[3].name, "dim"));
+    ck_assert(f.init.v[3].inherited && f.init.v[3].kind == PARAM_KW);
+    ck_assert(f.init.v[5].has_default && span_is(f.init.v[5].dflt, "2"));
+    ck_assert_uint_eq(f.forward.n, 4);
+    ck_assert_int_eq(f.forward.v[0].kind, PARAM_POS_ONLY);
+    ck_assert_int_eq(f.forward.v[1].kind, PARAM_POS);
+    ck_assert_int_eq(f.forward.v[2].kind, PARAM_VAR);
+    ck_assert_int_eq(f.forward.v[3].kind, PARAM_KW);
+}
+END_TEST
+
+START_TEST(test_text_of_state)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    read_facts("class M(nn.Module):\n"
+               "    def __init__(self, dim, deep=1, *, norm, name):\n"
+               "        pass\n"
+               "    def forward(self, x, y=None, *, mask):\n"
+               "        pass\n");
+    struct val *s = state_new(&a);
+    int64_t shape[] = {2, 3};
+    state_set_init(&a, s, SPAN_LIT("dim"), val_int(&a, 7), "");
+    state_set_init(&a, s, SPAN_LIT("norm"), expr_val(&a, "torch.nn.ReLU"), "");
+    state_set_init(&a, s, SPAN_LIT("name"), val_strz(&a, "it's\\"), "");
+    state_set_input(&a, s, SPAN_LIT("x"),
+                    input_ids(&a, SPAN_LIT("x"), shape, 2, 9));
+    state_set_input(&a, s, SPAN_LIT("mask"),
+                    input_mask(&a, SPAN_LIT("mask"), shape, 1));
+    val_set(&a, s, "redraw", val_bool(&a, true));
+    ck_assert_int_eq(state_model_text(&b, &f, s, SPAN_LIT("M")), 0);
+    ck_assert_int_eq(state_inputs_text(&b, &f, s), 0);
+    ck_assert_str_eq(b.p,
+                     "import torch\n\n\nclass Model(M):\n"
+                     "    def __init__(self, dim, name):\n"
+                     "        super().__init__(dim=dim, norm=torch.nn.ReLU, "
+                     "name=name)\n"
+                     "        for p in self.parameters():\n"
+                     "            if p.is_floating_point() and bool((p.abs() < "
+                     "1e-3).all()):\n"
+                     "                torch.nn.init.normal_(p, std=0.2)\n"
+                     "\n    def forward(self, x, mask):\n"
+                     "        return super().forward(x, mask=mask)\n"
+                     "\n\ndef get_init_inputs():\n"
+                     "    return [7, 'it\\'s\\\\']\n"
+                     "def get_inputs():\n"
+                     "    return [torch.randint(0, 10, (2, 3)),\n"
+                     "            torch.rand(2,) < 0.75]\n");
+    ck_assert_str_eq(as_json(state_task_init(&a, &f, s)), "[7,\"it's\\\\\"]");
+    buf_release(&b);
+}
+END_TEST
+
+/* A state of one input of SHAPE, and figures of a forward. */
+static struct val *state_of(const int64_t *shape, size_t rank)
+{
+    struct val *s = state_new(&a);
+    state_set_input(&a, s, SPAN_LIT("x"),
+                    input_tensor(&a, SPAN_LIT("x"), shape, rank));
+    return s;
+}
+
+static struct val *figures(double flops, int64_t bytes)
+{
+    struct val *v = val_map(&a);
+    val_set(&a, v, "ok", val_bool(&a, true));
+    val_set(&a, v, "flops", val_float(&a, flops));
+    val_set(&a, v, "bytes", val_int(&a, bytes));
+    return v;
+}
+
+static const char *shape_of(const struct val *state)
+{
+    return as_json(val_path(state, "in.x.shape"));
+}
+
+START_TEST(test_sizes_grow_within_budget)
+{
+    struct scale sc;
+    read_facts(FORWARD("", "x", "        return x\n"));
+    int64_t shape[] = {2, 16, 48};
+    scale_init(&sc, &a, &f, state_of(shape, 3), figures(2e6, 1000));
+    struct val *next = scale_next(&sc);
+    ck_assert_str_eq(shape_of(next), "[2,64,48]");
+    scale_tell(&sc, next, figures(1e12, 1000)); /* too long: not taken */
+    ck_assert_str_eq(shape_of(sc.best), "[2,16,48]");
+    next = scale_next(&sc);
+    ck_assert_str_eq(shape_of(next), "[64,16,48]");
+    scale_tell(&sc, next, figures(6e7, 1000));
+    ck_assert_str_eq(shape_of(sc.best), "[64,16,48]");
+    ck_assert_ptr_null(scale_next(&sc));
+}
+END_TEST
+
+START_TEST(test_sizes_shrink_when_too_long)
+{
+    struct scale sc;
+    read_facts("class M(nn.Module):\n"
+               "    def __init__(self, dim=768, depths=(2, 2, 18),\n"
+               "                 dims=(96, 192, 384), p=(1, 2)):\n"
+               "        pass\n"
+               "    def forward(self, x):\n"
+               "        return x\n");
+    int64_t shape[] = {2, 3, 64, 64};
+    scale_init(&sc, &a, &f, state_of(shape, 4), figures(1e12, 1000));
+    struct val *next = scale_reduce(&sc);
+    ck_assert_str_eq(as_json(state_init(next, SPAN_LIT("dim"))), "64");
+    ck_assert_str_eq(as_json(state_init(next, SPAN_LIT("depths"))),
+                     "{\"()\":[2,2,2]}");
+    ck_assert_str_eq(as_json(state_init(next, SPAN_LIT("dims"))),
+                     "{\"()\":[24,48,96]}");
+    ck_assert_ptr_null(state_init(next, SPAN_LIT("p")));
+    scale_tell(&sc, next, figures(5e11, 1000));
+    next = scale_reduce(&sc);
+    ck_assert_str_eq(shape_of(next), "[2,3,32,32]");
+    scale_tell(&sc, next, figures(1e6, 1000));
+    ck_assert_ptr_null(scale_reduce(&sc));
+}
+END_TEST
+
+struct gate_case {
+    const char *figures;
+    enum gate_rule rule;
+};
+
+#define FINE                                                                   \
+    "\"deterministic\":true,\"finite\":true,\"spread\":2.0,\"deviation\":0.5," \
+    "\"relative\":1.0"
+
+static const struct gate_case gate_cases[] = {
+    {"{" FINE "}", GATE_PASSED},
+    {"{" FINE ",\"uninitialised\":[\"w\"]}", GATE_UNINITIALISED},
+    {"{\"finite\":true}", GATE_NONDETERMINISTIC},
+    {"{\"deterministic\":true}", GATE_NOT_FINITE},
+    {"{" FINE ",\"identity\":true}", GATE_IDENTITY},
+    {"{" FINE ",\"unused_inputs\":[0]}", GATE_UNUSED_INPUT},
+    {"{" FINE ",\"constant\":[1,2,3,4]}", GATE_CONSTANT},
+    {"{" FINE ",\"constant\":[3]}", GATE_PASSED},
+    {"{" FINE ",\"unused_parameters\":[\"w\"]}", GATE_UNUSED_PARAMETER},
+    {"{" FINE ",\"train\":\"ValueError: no\"}", GATE_TRAIN_MODE},
+    {"{\"deterministic\":true,\"finite\":true,\"spread\":0.009,"
+     "\"deviation\":0.5,\"relative\":1.0}",
+     GATE_FLAT},
+    {"{\"deterministic\":true,\"finite\":true,\"spread\":0.02,"
+     "\"deviation\":0.005,\"relative\":0.01}",
+     GATE_FLAT},
+    {"{\"deterministic\":true,\"finite\":true,\"spread\":0.02,"
+     "\"deviation\":0.005,\"relative\":1.0}",
+     GATE_PASSED},
+    {"{\"deterministic\":true,\"finite\":true,\"spread\":0.0,"
+     "\"deviation\":0.0,\"relative\":0.0,\"scalar\":true}",
+     GATE_PASSED},
+};
+
+START_TEST(test_gate_rules)
+{
+    struct val *v = NULL;
+    struct err e = {0};
+    ck_assert_int_eq(val_parse_json(&a, span_str(gate_cases[_i].figures),
+                                    VAL_JSON_STRICT, &v, &e),
+                     0);
+    ck_assert_int_eq(gate_rule(v), gate_cases[_i].rule);
+    int rc = gate_check(v, NULL, &e);
+    ck_assert_int_eq(rc, gate_cases[_i].rule == GATE_PASSED ? 0 : -1);
+    if (rc)
+        ck_assert_int_eq(e.code, ERR_QUALITY);
+}
+END_TEST
+
+START_TEST(test_no_class)
+{
+    struct err e;
+    ck_assert_int_eq(
+        facts_read(&f, parser, SPAN_LIT("x = 1\n"), SPAN_LIT("M"), &e), -1);
+    ck_assert_int_eq(e.code, ERR_NO_PROPOSAL);
+}
+END_TEST
+
+Suite *testgen_suite(void)
+{
+    Suite *s = suite_create("testgen");
+    TCase *t = tcase_create("proposals");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_loop_test(t, test_init_by_evidence, 0, ARRAY_LEN(init_cases));
+    tcase_add_loop_test(t, test_input_by_evidence, 0, ARRAY_LEN(input_cases));
+    tcase_add_test(t, test_signature_of_bases);
+    tcase_add_test(t, test_text_of_state);
+    tcase_add_test(t, test_sizes_grow_within_budget);
+    tcase_add_test(t, test_sizes_shrink_when_too_long);
+    tcase_add_loop_test(t, test_gate_rules, 0, ARRAY_LEN(gate_cases));
+    tcase_add_test(t, test_no_class);
+    suite_add_tcase(s, t);
+    return s;
+}
