@@ -133,6 +133,7 @@ run_case() { # PROGRAM/CASE
         skipped=$((skipped + 1))
         return
     fi
+    local start=$SECONDS
     dir=$(mktemp -d "$top/case.XXXXXX")
     limit=$(sed -nE 's/^# timeout: ([0-9]+)$/\1/p' "$base.sh")
     mkdir "$dir/work" "$dir/tmp" "$dir/cache" "$dir/home"
@@ -157,6 +158,7 @@ run_case() { # PROGRAM/CASE
             failed=$((failed + 1))
         fi
     fi
+    [ $((SECONDS - start)) -lt 30 ] || echo "slow $name: $((SECONDS - start)) s"
     chmod -R u+rwX "$dir" 2>/dev/null || :
     rm -rf "$dir"
 }
