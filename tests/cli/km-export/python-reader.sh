@@ -17,3 +17,8 @@ man() {
         sed 's/\.\.\.$//'
 }
 [ "$(lines "$SRC/tests/read_shards.py")" = "$(man)" ] && echo 'as in the manual'
+readme() {
+    sed -n '/^import msgpack/,/^```/p' "$SRC/README.md" | grep -v '^```'
+}
+[ "$(tail -n 3 "$SRC/tests/read_shards.py")" = "$(readme)" ] &&
+    echo 'as in the README'
