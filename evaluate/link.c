@@ -9,7 +9,8 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#define OPEN_S 30.0
+#define OPEN_S  30.0
+#define CLOSE_S 5.0
 
 /* Path of an internal program: in $KM_LIBEXEC, else beside this one as in a
  * build folder, else where it was installed. Caller frees. */
@@ -52,6 +53,12 @@ static void stop(struct link *l)
 
 void link_close(struct link *l)
 {
+    struct proc_result r;
+    if (l->sock >= 0) {
+        /* It is idle: the end of the stream lets it clear up. */
+        shutdown(l->sock, SHUT_RDWR);
+        (void)!proc_wait(&l->p, CLOSE_S, &r, NULL);
+    }
     stop(l);
     arena_release(&l->mem);
 }

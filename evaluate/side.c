@@ -342,7 +342,7 @@ void side_input(struct side *d, size_t slot, const uint8_t *const *in)
         const struct tensor *x = &t->in[i].t;
         uint8_t *to = d->image + d->in_at[slot * t->n_in + i];
         if (d->as == KM_FLOAT64 && dtype_is_float(x->dtype))
-            dtype_to_double(x->dtype, in[i], (double *)to, x->numel);
+            dtype_to_double(x->dtype, in[i], (double *)(void *)to, x->numel);
         else
             memcpy(to, in[i], x->bytes);
     }

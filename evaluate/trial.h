@@ -50,7 +50,8 @@ struct trial {
     ARRAY(struct pair) pairs;
     struct ratio ratio;
     bool timed, chained, remeasured;
-    double alone_ns; /* the reference before the candidate existed */
+    double alone_ns;     /* the reference before the candidate existed, */
+    double alone_margin; /* and by what factor noise can make it look slower */
     /* Empty calls of the reference, in the middle of it all: what is taken off
      * every ring of a runner of its kind. */
     ARRAY(double) empty;

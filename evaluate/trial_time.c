@@ -107,7 +107,7 @@ static bool ratio(struct trial *t)
 int trial_alone(struct trial *t, struct err *e)
 {
     struct side *d = &t->ref->f32;
-    double v[ALONE_RINGS], start = now_s();
+    double v[ALONE_RINGS], start = now_s(), ring;
     size_t n = 0;
 
     if (settle_reference(t, 2, e))
@@ -128,7 +128,11 @@ int trial_alone(struct trial *t, struct err *e)
         if (take_empty(t, e))
             return -1;
     }
-    t->alone_ns = 1e9 * forward_s(timing_median(v, n), overhead(t), t->ring.n);
+    ring = timing_median(v, n); /* sorts */
+    t->alone_ns = 1e9 * forward_s(ring, overhead(t), t->ring.n);
+    /* Three standard errors of that median, from the quartile range. */
+    t->alone_margin = ALONE_MARGIN + 3 * (v[n - 1 - n / 4] - v[n / 4]) / ring /
+                                         sqrt((double)n);
     return 0;
 }
 
@@ -222,8 +226,8 @@ int trial_time(struct trial *t, struct err *e)
         t->timed = ratio(t);
         t->stop = "disturbed";
     }
-    if (t->alone_ns * ALONE_MARGIN < t->ratio.reference_ns) {
-        double f = t->alone_ns * ALONE_MARGIN / t->ratio.reference_ns;
+    if (t->alone_ns * t->alone_margin < t->ratio.reference_ns) {
+        double f = t->alone_ns * t->alone_margin / t->ratio.reference_ns;
         t->ratio.ratio *= f;
         t->ratio.low *= f;
         t->ratio.high *= f;
