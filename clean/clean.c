@@ -162,7 +162,8 @@ static int retry(struct state *s, struct span item, struct err *e)
     struct pool *pool = pool_new(&ops);
     struct arena a = ARENA_INIT;
     struct buf files = BUF_INIT(item.n), one = BUF_INIT(item.n);
-    ARRAY(struct span) modules = {0}, rest = {0};
+    ARRAY(struct module_at) modules = {0};
+    ARRAY(struct span) rest = {0};
     struct span left = {item.p + 1, item.n - 1};
     int rc = buf_addc(&files, item.p[0]);
 
@@ -170,23 +171,24 @@ static int retry(struct state *s, struct span item, struct err *e)
         struct val *rec;
         struct span packed = left;
 
-        arena_reset(&a);
         rc = val_unpack(&a, left, &packed.n, &rec, e);
         if (rc != 0)
             break;
         if (span_is(rec_kind(rec), "file") && rec_ok(rec))
             rc = buf_addspan(&files, packed);
         else if (span_is(rec_kind(rec), "module") && rec_ok(rec))
-            array_push(&modules, packed);
+            array_push(&modules, ((struct module_at){rec, packed, modules.n}));
         else
             array_push(&rest, packed);
         left.p += packed.n;
         left.n -= packed.n;
     }
+    if (modules.n > 1)
+        qsort(modules.v, modules.n, sizeof(*modules.v), module_at_compare);
     for (size_t i = 0; i < modules.n && rc == 0; i++) {
         buf_clear(&one);
         rc = buf_addspan(&one, buf_span(&files)) ||
-             buf_addspan(&one, modules.v[i]);
+             buf_addspan(&one, modules.v[i].packed);
         if (rc == 0)
             rc = pool_put(pool, buf_span(&one), e);
     }

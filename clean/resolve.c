@@ -105,7 +105,8 @@ bool crepo_is_renamed(const struct pysym *s)
 {
     size_t len;
 
-    return s->kind == PYSYM_IMPORT && !memchr(s->module.p, '.', s->module.n) &&
+    return s->kind == PYSYM_IMPORT && s->module.n > 0 &&
+           !memchr(s->module.p, '.', s->module.n) &&
            policy_renamed(s->module, &len) != NULL;
 }
 

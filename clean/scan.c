@@ -112,6 +112,8 @@ static bool is_wish(struct span condition)
     static const char *const others[] = {
         "not ", "is None", "False", "==", "!=", " or ", "<", ">"};
 
+    if (condition.n == 0)
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (memmem(condition.p, condition.n, others[i], strlen(others[i])) &&
             !memmem(condition.p, condition.n, "is not None", 11))
@@ -142,7 +144,8 @@ static bool catches_import_error(struct walk *w, TSNode n)
             return true;
         text = pynode_text(w->m->text, what);
         for (size_t k = 0; k < ARRAY_LEN(names); k++)
-            if (memmem(text.p, text.n, names[k], strlen(names[k])))
+            if (text.n > 0 &&
+                memmem(text.p, text.n, names[k], strlen(names[k])))
                 return true;
     }
     return false;

@@ -10,12 +10,6 @@ struct work {
     struct err parser_err;
 };
 
-struct module_at {
-    struct val *rec;
-    struct span packed;
-    size_t n; /* place in the stream */
-};
-
 struct item {
     struct arena arena;
     struct crepo repo;
@@ -80,7 +74,7 @@ static int take(struct work *w, struct item *it, struct span item, bool whole,
     return 0;
 }
 
-static int by_place(const void *a, const void *b)
+int module_at_compare(const void *a, const void *b)
 {
     const struct module_at *x = a, *y = b;
     struct span p = val_gets(x->rec, "path"), q = val_gets(y->rec, "path");
@@ -133,7 +127,8 @@ int work_item(struct work *w, struct span item, struct buf *out, struct err *e)
     crepo_init(&it.repo, w->policy);
     rc = take(w, &it, (struct span){item.p + 1, item.n - 1}, whole, e);
     if (rc == 0 && it.modules.n > 1)
-        qsort(it.modules.v, it.modules.n, sizeof(*it.modules.v), by_place);
+        qsort(it.modules.v, it.modules.n, sizeof(*it.modules.v),
+              module_at_compare);
     for (size_t i = 0; i < it.modules.n && rc == 0; i++)
         rc = put_module(w, &it, it.modules.v[i].rec, whole, out);
     for (size_t i = 0; i < it.rest.n && rc == 0; i++)

@@ -14,6 +14,15 @@
 enum { ITEM_WHOLE = 'w', ITEM_TOO_LARGE = 't' };
 enum { FRAME_PLAIN = 'p', FRAME_DIGEST = 'd' };
 
+/* A module of an item; sorted by path, line and place in the stream. */
+struct module_at {
+    struct val *rec;
+    struct span packed;
+    size_t n; /* place in the stream */
+};
+
+int module_at_compare(const void *a, const void *b);
+
 struct work; /* parser and policy of a worker */
 struct work *work_new(const struct policy *policy);
 void work_free(struct work *w);

@@ -1,0 +1,4 @@
+class C(nn.Module):
+    def forward(self,x:
+        print "x"
+        exec "y"
