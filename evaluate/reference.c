@@ -94,6 +94,15 @@ static int as_infrastructure(int rc, const struct side *d, struct err *e)
     return err_wrap(e, "the reference failed later");
 }
 
+/* Floating parameters and running statistics. Other buffers may be masks or
+ * tables whose values mean something. */
+static bool d7_changes(const struct state_item *it)
+{
+    return dtype_is_float(it->t.dtype) && it->t.numel &&
+           (it->param || span_ends(it->name, "running_mean") ||
+            span_ends(it->name, "running_var"));
+}
+
 static bool applies(const struct reference *ref, enum config_id c,
                     const char **why)
 {
@@ -108,8 +117,7 @@ static bool applies(const struct reference *ref, enum config_id c,
     default:
         *why = "no floating parameter";
         for (size_t i = 0; i < ref->state.n; i++)
-            if (dtype_is_float(ref->state.v[i].t.dtype) &&
-                ref->state.v[i].t.numel)
+            if (d7_changes(&ref->state.v[i]))
                 return true;
         return false;
     }
@@ -232,14 +240,46 @@ static int check_outputs(const struct reference *ref, const struct val *reply,
     return 0;
 }
 
-/* Twice the same data: shapes, time, determinism, statefulness. */
+/* Each from the same state: is it deterministic, does it change its state? */
+static int check_repeats(struct reference *ref, struct gen *g, struct ring *r,
+                         struct err *e)
+{
+    struct side *d = &ref->f32;
+    uint8_t *after = xcalloc(1, ref->state.bytes + 1);
+    int rc = 0;
+
+    ring_load(r, d);
+    side_fill(d, g);
+    side_salt(d);
+    for (size_t i = 0; !rc && i < 2; i++) {
+        rc = as_bad_task(side_state_set(d, &ref->state, e),
+                         "the reference's state cannot be set", d, e);
+        if (!rc)
+            rc = as_bad_task(side_run(d, i, 1, NULL, FIRST_S, NULL, e),
+                             "the reference's forward fails", d, e);
+    }
+    ring_take(r, d);
+    if (!rc && !r->usable[0])
+        rc = err_set(e, ERR_BAD_TASK, "the reference's output is not finite");
+    if (!rc && !same_results(r, 0, 1))
+        rc = err_set(e, ERR_BAD_TASK,
+                     "the reference gives two results for one input");
+    if (!rc)
+        rc = as_bad_task(side_state_get(d, after, e),
+                         "the reference's state cannot be read", d, e);
+    if (!rc)
+        ref->stateful = memcmp(after, ref->state.data, ref->state.bytes) != 0;
+    free(after);
+    return rc;
+}
+
+/* Twice the same data: shapes, time, memory, determinism. */
 static int try_forward(struct reference *ref, struct gen *g, struct err *e)
 {
     struct side *d = &ref->f32;
     enum config_id c[2] = {CONFIG_D1, CONFIG_D1};
     struct ring r;
     struct turn t = {0};
-    uint8_t *after = NULL;
     double best = INFINITY;
     int rc;
 
@@ -248,49 +288,23 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
     memcpy(r.in + ref->task.in_stride, r.in, ref->task.in_stride);
     rc = as_bad_task(side_place(d, g, 2, e),
                      "the reference's inputs cannot be bound", d, e);
-    if (rc)
-        goto out;
-    rc = as_bad_task(
-        memory_measure(d, &ref->task, g, 4, FIRST_S, &ref->memory, e),
-        "the reference's forward fails", d, e);
-    if (rc)
-        goto out;
-    if (check_outputs(ref, d->reply, e)) {
-        rc = -1;
-        goto out;
-    }
-    for (int k = 0; k < 5; k++) {
+    if (!rc)
+        rc = as_bad_task(
+            memory_measure(d, &ref->task, g, 4, FIRST_S, &ref->memory, e),
+            "the reference's forward fails", d, e);
+    if (!rc)
+        rc = check_outputs(ref, d->reply, e);
+    for (int k = 0; !rc && k < 5; k++) {
         rc = as_bad_task(run_first(d, g, &r, 0, 2, FIRST_S, &t, e),
                          "the reference's forward fails", d, e);
-        if (rc)
-            goto out;
         best = fmin(best, forward_s(side_turn_s(d, &t), side_overhead_s(d), 2));
         if (t.elapsed_s > 0.5)
             break;
     }
     ref->forward_s = fmax(best, 1e-6);
-    ring_take(&r, d);
-    rc = -1;
-    if (!r.usable[0]) {
-        err_set(e, ERR_BAD_TASK, "the reference's output is not finite");
-        goto out;
-    }
-    if (!same_results(&r, 0, 1)) {
-        err_set(e, ERR_BAD_TASK,
-                "the reference gives two results for one input");
-        goto out;
-    }
-    if (ref->state.bytes) {
-        after = xcalloc(1, ref->state.bytes + 1);
-        rc = as_bad_task(side_state_get(d, after, e),
-                         "the reference's state cannot be read", d, e);
-        if (rc)
-            goto out;
-        ref->stateful = memcmp(after, ref->state.data, ref->state.bytes) != 0;
-    }
-    rc = 0;
-out:
-    free(after);
+    ref->threads = t.threads;
+    if (!rc)
+        rc = check_repeats(ref, g, &r, e);
     ring_release(&r);
     return rc;
 }
@@ -523,11 +537,7 @@ struct state reference_affine(const struct reference *ref, struct gen *g)
     memcpy(st.data, ref->state.data, st.bytes);
     for (size_t i = 0; i < st.n; i++) {
         const struct state_item *it = &st.v[i];
-        /* Buffers other than running statistics may be masks or tables whose
-         * values mean something. */
-        if (dtype_is_float(it->t.dtype) &&
-            (it->param || span_ends(it->name, "running_mean") ||
-             span_ends(it->name, "running_var")))
+        if (d7_changes(it))
             gen_affine(g, it->t.dtype, st.data + it->at, it->t.numel);
     }
     return st;
@@ -609,7 +619,11 @@ int reference_open(struct reference **out, struct bench *b,
     choose_slots(ref);
     if (try_configs(ref, g, &r, e))
         goto out;
-    try_float64(ref, g, &r, fd);
+    if (ref->stateful)
+        snprintf(ref->no_f64, sizeof(ref->no_f64),
+                 "a forward changes the state");
+    else
+        try_float64(ref, g, &r, fd);
     find_degenerate(ref, &r);
     if (try_train(ref, g, e))
         goto out;

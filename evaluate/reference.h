@@ -46,6 +46,7 @@ struct reference {
     char why_not[CONFIG_COUNT][160];
     bool train;
     char no_train[160];
+    int threads;     /* that its process has */
     bool stateful;   /* a forward changes the state in eval mode */
     bool degenerate; /* zeros would pass everywhere */
     /* E / s of each result under each configuration */

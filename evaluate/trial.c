@@ -151,7 +151,7 @@ static void check_threads(struct trial *t, const struct turn *turn, bool timed)
     if (turn->others_s > 20e-6 && timed)
         trial_finding(t, "threads", GRADE_FORBID,
                       "other threads computed during a timed ring");
-    else if (turn->threads > 1)
+    else if (turn->threads > t->ref->threads)
         trial_finding(t, "threads", GRADE_SUSPECT, "it keeps other threads");
 }
 

@@ -64,6 +64,15 @@ class Model(nn.Module):
     def forward(self, x):
         return self.n(x)
 " "$(list "$f32")" "$(list "$o32")"
+    task counter "$head
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer('n', torch.zeros(1))
+    def forward(self, x):
+        self.n += 1
+        return x * self.n
+" "$(list "$f32")" "$(list "$o32")"
     task dropout "$head
 class Model(nn.Module):
     def __init__(self):
