@@ -97,7 +97,15 @@ int probe_load(struct probe *p, struct arena *a, struct span source,
     fd = io_memfd("module", source, true, e);
     if (fd < 0)
         return -1;
-    if (zygote_fork(p->zygote, &c, &p->runner, e) < 0) {
+    rc = zygote_fork(p->zygote, &c, &p->runner, e);
+    if (rc < 0 && e->code == ERR_CRASH) { /* the zygote itself is gone */
+        zygote_stop(p->zygote);
+        p->zygote = NULL;
+        rc = probe_start(p, e);
+        if (rc == 0)
+            rc = zygote_fork(p->zygote, &c, &p->runner, e);
+    }
+    if (rc < 0) {
         close(fd);
         return -1;
     }

@@ -245,7 +245,7 @@ static struct val *until_it_runs(struct search *s, struct val *state,
                                  struct err *e)
 {
     e->code = ERR_NONE;
-    while (state && s->attempts < s->conf->attempts && s->deaths < MAX_DEATHS) {
+    while (state && s->attempts < s->conf->attempts && goes_on(s, 0.5)) {
         struct val *reply;
         if (attempt(s, state, &reply, e) < 0)
             return NULL;

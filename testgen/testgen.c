@@ -5,6 +5,8 @@
  */
 #include "base.h"
 
+#include <ctype.h>
+
 #include "embed.h"
 #include "hash.h"
 #include "io.h"
@@ -97,6 +99,32 @@ static void blame(struct err *e, bool wall)
     }
 }
 
+/* Addresses and folders in a message differ from run to run: "0x7f.." becomes
+ * "0x", "/a/b/c.py" becomes "c.py". */
+static void scrub(char *text)
+{
+    char *to = text;
+    for (const char *p = text; *p;) {
+        bool starts = p == text || strchr(" '\"(<=", p[-1]);
+        if (p[0] == '0' && p[1] == 'x' && isxdigit((unsigned char)p[2])) {
+            *to++ = *p++;
+            *to++ = *p++;
+            while (isxdigit((unsigned char)*p))
+                p++;
+        } else if (starts && *p == '/') {
+            const char *base = p + 1;
+            while (*p && !strchr(" '\")>,:;", *p))
+                if (*p++ == '/')
+                    base = p;
+            while (base < p)
+                *to++ = *base++;
+        } else {
+            *to++ = *p++;
+        }
+    }
+    *to = '\0';
+}
+
 /* The `Model` of the task would shadow a class of that name that the source
  * refers to: such a class is renamed throughout. */
 static struct span without_model(struct arena *a, struct facts *f,
@@ -136,7 +164,7 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
                     struct span entry, struct val **core, struct err *e)
 {
     struct facts f = {0};
-    struct found found;
+    struct found found = {0};
     struct buf text = BUF_INIT(8u << 20);
     int rc = -1;
 
@@ -167,6 +195,7 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
         *core = task_core(a, &f, &found);
     else
         blame(e, t->probe.wall);
+    scrub(e->msg);
 out:
     buf_release(&text);
     facts_release(&f);
@@ -194,7 +223,7 @@ static void remember(struct testgen *t, const char *key, const struct val *v)
 {
     struct buf b = BUF_INIT(ITEM_MAX);
     struct err e;
-    if (t->store && t->torch[0] && val_pack(&b, v) == 0 &&
+    if (t->store && t->torch[0] && !t->probe.wall && val_pack(&b, v) == 0 &&
         store_put(t->store, "testgen", key, buf_span(&b), &e) < 0)
         log_warning("%s", e.msg);
     buf_release(&b);

@@ -9,6 +9,7 @@ plain() {
         "        $2" | module "$1"
 }
 plain Raises 'raise RuntimeError("never")'
+plain Speaks 'raise ValueError(f"{object()} in {__file__}")'
 plain Clock 'return x * (time.perf_counter_ns() % 1000003)'
 plain Identity 'return x'
 plain Constant 'return torch.ones_like(x) * 3'
