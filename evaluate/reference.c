@@ -487,6 +487,10 @@ static int try_train(struct reference *ref, struct gen *g, struct err *e)
                      "the reference's inputs cannot be bound", d, e);
     if (rc)
         goto out;
+    rc = as_bad_task(side_state_set(d, &ref->state, e),
+                     "the reference's state cannot be set", d, e);
+    if (rc)
+        goto out;
     rc = as_bad_task(run_first(d, g, &r, 0, 1, FIRST_S, NULL, e),
                      "the reference's forward fails", d, e);
     if (rc)

@@ -210,6 +210,13 @@ static void results(struct task *t, struct arena *a)
                                           true, i, 0});
 }
 
+static int as_bad_task(struct err *e)
+{
+    if (e)
+        e->code = ERR_BAD_TASK;
+    return -1;
+}
+
 int task_parse(struct task *t, struct arena *a, const struct val *rec,
                struct err *e)
 {
@@ -235,16 +242,12 @@ int task_parse(struct task *t, struct arena *a, const struct val *rec,
         struct val *s;
         bool m = in_list(mutates, i);
         any_mutated |= m;
-        if (input_entry(t, a, inputs->list.v[i], m, &s, e)) {
-            e->code = ERR_BAD_TASK;
-            return -1;
-        }
+        if (input_entry(t, a, inputs->list.v[i], m, &s, e))
+            return as_bad_task(e);
         val_push(a, t->skeleton, s);
     }
-    if (outputs(t, a, val_get(rec, "outputs"), e)) {
-        e->code = ERR_BAD_TASK;
-        return -1;
-    }
+    if (outputs(t, a, val_get(rec, "outputs"), e))
+        return as_bad_task(e);
     results(t, a);
     if (!t->n_out && !any_mutated)
         return bad(e, "no output and no written input: nothing to compare");
