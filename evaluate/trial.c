@@ -209,15 +209,21 @@ static void all_wrong(struct trial *t, const struct ring_plan *p)
 
 static void compare_slots(struct trial *t, const struct ring_plan *p)
 {
+    uint64_t was[J_COUNT];
     for (size_t s = 0; s < t->ring.n; s++) {
         enum config_id as =
             p->count_as == CONFIG_COUNT ? t->ring.config[s] : p->count_as;
         struct cell *c = &t->cells[as][p->mode];
         if (!t->ring.usable[s])
             continue;
+        memcpy(was, c->c.outside, sizeof(was));
         c->tested = true;
         ring_compare(&t->ring, &t->cand, s, reference_error_of(t->ref, as),
                      t->ref->terms, &c->c);
+        /* A chained value need not be one of the configuration's: the
+         * judgements that name distributions do not look at it. */
+        for (int j = 0; p->chain && j < J_STRICT; j++)
+            c->c.outside[j] = was[j];
     }
 }
 
@@ -523,6 +529,10 @@ int trial_run(struct trial *t, struct reference *ref,
     *t = (struct trial){.ref = ref, .conf = *conf, .g = g, .a = a};
     side_init(&t->cand, NULL, NULL, NULL, -1);
     t->findings = val_list(a);
+    t->no_chain = ref->no_chain;
+    if (conf->profile != J_STRICT)
+        t->no_chain = "only the strict profile chains";
+    t->chained = !t->no_chain;
     ring_init(&t->ring, &ref->task, MAX(ref->slots, (size_t)CONFIG_COUNT));
     for (int i = 0; i < CONFIG_COUNT; i++)
         t->cells[i][MODE_EVAL].why_not = ref->why_not[i];

@@ -50,6 +50,7 @@ struct trial {
     ARRAY(struct pair) pairs;
     struct ratio ratio;
     bool timed, chained, remeasured;
+    const char *no_chain;
     double alone_ns;     /* the reference before the candidate existed, */
     double alone_margin; /* and by what factor noise can make it look slower */
     /* Empty calls of the reference, in the middle of it all: what is taken off

@@ -36,7 +36,7 @@ static void mixed(struct trial *t, enum config_id *c, size_t n)
 static const struct chain *draw_chain(struct trial *t)
 {
     size_t n = t->ref->n_chains;
-    return n ? &t->ref->chains[gen_below(t->g, n)] : NULL;
+    return t->chained ? &t->ref->chains[gen_below(t->g, n)] : NULL;
 }
 
 /* Bind at a new place and run forwards on decoy data. */
@@ -192,7 +192,6 @@ int trial_time(struct trial *t, struct err *e)
     int n = 0, least = PLACEMENTS;
 
     t->stop = "budget";
-    t->chained = t->ref->n_chains > 0;
     while (n < PLACEMENTS_MAX) {
         if (placement(t, n, share, e))
             return -1;

@@ -90,7 +90,7 @@ static struct val *time_val(const struct trial *t)
     val_set(a, m, "candidate_spread", val_float(a, r->candidate_spread));
     val_set(a, m, "stop", val_strz(a, t->stop));
     val_set(a, m, "chained", val_bool(a, t->chained));
-    val_set(a, m, "no_chain", val_strz(a, t->ref->no_chain));
+    val_set(a, m, "no_chain", val_strz(a, t->no_chain));
     val_set(a, m, "remeasured", val_bool(a, t->remeasured));
     val_set(a, m, "alone_ns", val_float(a, t->alone_ns));
     return m;
