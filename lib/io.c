@@ -2,7 +2,6 @@
 #include "base.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -116,6 +115,7 @@ int io_mkdirs(const char *path, struct err *e)
 
 int outfile_open(struct outfile *f, const char *path, struct err *e)
 {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat a, b;
 
     f->path = xstrdup(path);
@@ -126,7 +126,9 @@ int outfile_open(struct outfile *f, const char *path, struct err *e)
             err_sys(e, "cannot create '%s'", f->part);
             goto fail;
         }
-        if (flock(f->fd, LOCK_EX | LOCK_NB) < 0) {
+        /* Not flock: workers would hold it for a moment longer when this
+         * process is killed, and the next run would find it taken. */
+        if (fcntl(f->fd, F_SETLK, &whole) < 0) {
             err_set(e, ERR_SYS, "'%s' is being written by another process",
                     f->part);
             err_hint(e, "wait for it, or choose another output");
