@@ -14,7 +14,7 @@
 RUN_ENV := $(if $(SANITIZE),KM_KILLS=4) BUILD='$(abspath $(BUILD))' \
 	ASAN_OPTIONS=detect_leaks=1:verify_asan_link_order=0 \
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	KM_PYTHON='$(or $(KM_PYTHON),$(wildcard $(KM_CACHE)/python))'
+	$(addprefix KM_PYTHON=,$(or $(KM_PYTHON),$(wildcard $(KM_CACHE)/python)))
 CASES ?=
 FUZZ_SECONDS ?= 20
 
