@@ -344,6 +344,25 @@ static int enlarge(struct search *s, struct val **state, struct err *e)
     return 0;
 }
 
+/* Kinds of numbers that a task may give back (docs/records.md). */
+static int check_outputs(const struct val *tried, struct err *e)
+{
+    static const char *const known[] = {"float32",  "float64", "float16",
+                                        "bfloat16", "int64",   "int32",
+                                        "uint8",    "bool"};
+    const struct val *outs = val_get(tried, "outs");
+    for (size_t i = 0; i < val_len(outs); i++) {
+        struct span dtype = val_gets(val_at(outs, i), "dtype");
+        bool found = false;
+        for (size_t k = 0; k < ARRAY_LEN(known); k++)
+            found = found || span_is(dtype, known[k]);
+        if (!found)
+            return err_set(e, ERR_QUALITY, "an output of type %.*s",
+                           (int)dtype.n, dtype.p ? dtype.p : "");
+    }
+    return 0;
+}
+
 /* The text that is emitted, in a fresh process: run, measured and gated. */
 static int prove(struct search *s, struct val *state, struct found *out,
                  struct err *e)
@@ -380,7 +399,9 @@ static int prove(struct search *s, struct val *state, struct found *out,
     out->state = state;
     out->stochastic = val_getb(reply, "seeded", false);
     out->mutates = val_get(reply, "mutates");
-    rc = gate_check(reply, state_task_inputs(s->a, s->f, state), e);
+    rc = check_outputs(out->tried, e);
+    if (rc == 0)
+        rc = gate_check(reply, state_task_inputs(s->a, s->f, state), e);
 out:
     buf_release(&text);
     return rc;
