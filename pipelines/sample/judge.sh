@@ -12,8 +12,8 @@ km-cat --json "$1" | jq -rn --slurpfile expected "$here/expected.json" '
   def clean: .outcome == "ok" and .honest and .contract.ok != false;
   def as_expected($e):
     if $e == "correct" then clean
-    elif $e == "better" then clean and (.time.ratio_low // 0) > 1
-    elif $e == "slower" then clean and (.time.ratio_high // 9) < 1
+    elif $e == "better" then clean and .time.ratio > 1
+    elif $e == "slower" then clean and .time.ratio < 1
     elif $e == "wrong" then .outcome == "wrong"
     elif $e == "build_failed" then
       (.outcome == "build_failed" or .outcome == "load_failed")
