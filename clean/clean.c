@@ -174,12 +174,14 @@ static int retry(struct state *s, struct span item, struct err *e)
         rc = val_unpack(&a, left, &packed.n, &rec, e);
         if (rc != 0)
             break;
-        if (span_is(rec_kind(rec), "file") && rec_ok(rec))
+        if (span_is(rec_kind(rec), "file") && rec_ok(rec)) {
             rc = buf_addspan(&files, packed);
-        else if (span_is(rec_kind(rec), "module") && rec_ok(rec))
-            array_push(&modules, ((struct module_at){rec, packed, modules.n}));
-        else
+        } else if (span_is(rec_kind(rec), "module") && rec_ok(rec)) {
+            struct module_at at = {rec, packed, modules.n};
+            array_push(&modules, at);
+        } else {
             array_push(&rest, packed);
+        }
         left.p += packed.n;
         left.n -= packed.n;
     }

@@ -137,12 +137,40 @@ static bool cut_statement(struct closure *c, struct cfile *f, uint32_t at,
     return false;
 }
 
+/* Does the block bind a local name that is read outside of it and bound nowhere
+ * else? */
+static bool binds_for_others(const struct pymod *m, const struct block *b)
+{
+    for (size_t i = 0; i < m->syms.n; i++) {
+        const struct pysym *s = &m->syms.v[i];
+        const struct pysym *t = pymod_lookup(m, s->scope, s->name);
+        bool elsewhere = false;
+
+        if (s->start < b->start || s->start >= b->end)
+            continue;
+        if (m->scopes.v[s->scope].start >= b->start &&
+            m->scopes.v[s->scope].end <= b->end)
+            continue; /* of a function inside of the block */
+        for (; t; t = t->earlier < 0 ? NULL : &m->syms.v[t->earlier])
+            elsewhere |= t->start < b->start || t->start >= b->end;
+        for (size_t k = 0; !elsewhere && k < m->reads.n; k++) {
+            const struct pyread *x = &m->reads.v[k];
+
+            if (x->bound == s->scope && span_eq(x->name, s->name) &&
+                (x->at < b->start || x->at >= b->end))
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool cut_block(struct closure *c, struct cfile *f, uint32_t at,
                       const struct fault *x)
 {
     for (int b = scan_block_at(&f->scan, at); b >= 0;
          b = f->scan.blocks.v[b].parent)
-        if (f->scan.blocks.v[b].optional)
+        if (f->scan.blocks.v[b].optional &&
+            !binds_for_others(f->m, &f->scan.blocks.v[b]))
             return cut(c, DCUT_BLOCK, f, f->scan.blocks.v[b].start,
                        f->scan.blocks.v[b].end, SPAN_LIT("block"), x);
     return false;

@@ -100,14 +100,25 @@ static bool has_part(struct span text, const char *part)
     return false;
 }
 
+/* A name that says whether a package is there: has_apex, HAS_FLASH. As an
+ * attribute it says what a model has. */
+static bool says_has(struct span text)
+{
+    for (size_t i = 0; i + 4 <= text.n; i++)
+        if (strncasecmp(text.p + i, "has_", 4) == 0 &&
+            (i == 0 || strchr(" (_", text.p[i - 1])))
+            return true;
+    return false;
+}
+
 /* A condition that is false unless somebody asks for weights, reports or a
  * package that is not there. */
 static bool is_wish(struct span condition)
 {
     static const char *const wishes[] = {
-        "pretrained", "weights",    "checkpoint", "ckpt",    "download",
-        "_available", "available_", "has_",       "verbose", "debug",
-        "visual",     "plot",       "profil",     "log",     "find_spec",
+        "pretrained", "weights",    "checkpoint", "ckpt",
+        "download",   "_available", "available_", "verbose",
+        "debug",      "plot",       "visualize",  "find_spec",
     };
     static const char *const others[] = {
         "not ", "is None", "False", "==", "!=", " or ", "<", ">"};
@@ -121,7 +132,7 @@ static bool is_wish(struct span condition)
     for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
         if (has_part(condition, wishes[i]))
             return true;
-    return false;
+    return says_has(condition);
 }
 
 /* Does some handler of the try statement N catch a failing import? */

@@ -199,13 +199,10 @@ static void import_part(struct writer *w, struct cfile *f,
     }
 }
 
-/* What fails to be imported is None, should somebody look: a name that nobody
- * binds is an error in other people's eyes. Appended to OUT as statements. */
-static int name_missing(struct writer *w, struct cfile *f,
-                        const struct pystmt *s, struct buf *out)
+/* Does statement S end early because an import in it fails? */
+static bool import_fails(struct writer *w, struct cfile *f,
+                         const struct pystmt *s)
 {
-    int rc = 0;
-
     for (size_t i = scan_imports_from(&f->scan, s->start);
          i < f->scan.imports.n && f->scan.imports.v[i].start < s->end; i++) {
         const struct nimport *im = &f->scan.imports.v[i];
@@ -215,15 +212,32 @@ static int name_missing(struct writer *w, struct cfile *f,
         for (size_t k = 0; k < im->syms.n; k++) {
             const struct pysym *y = &f->m->syms.v[im->syms.v[k]];
             const struct target *t = crepo_import(w->c->r, f, y);
-            const struct entity *e;
 
-            if (y->scope != 0 || stays(w, f, y, t) || t->kind == TARGET_SYM ||
-                t->kind == TARGET_MODULE)
-                continue;
-            e = closure_symbol(w->c, f, y->name);
-            if (e && e->required)
-                rc |= buf_printf(out, "%s = None\n", e->out);
+            if (y->scope == 0 && !stays(w, f, y, t) && t->kind != TARGET_SYM &&
+                t->kind != TARGET_MODULE)
+                return true;
         }
+    }
+    return false;
+}
+
+/* What such a statement alone binds is None, should somebody look: a name that
+ * nobody binds is an error in other people's eyes. Goes before it, to OUT. */
+static int name_missing(struct writer *w, struct cfile *f,
+                        const struct pystmt *s, struct buf *out)
+{
+    int rc = 0;
+
+    if (s->kind != PYSTMT_COMPOUND || !import_fails(w, f, s))
+        return 0;
+    for (int i = 0; i < s->n_defs; i++) {
+        const struct pysym *y =
+            &f->m->syms.v[f->m->globals.v[s->first_def + i]];
+        const struct entity *e = closure_symbol(w->c, f, y->name);
+        const struct pysym *all[CREPO_BINDINGS];
+
+        if (e && e->required && crepo_bindings(f, y->name, all) == 1)
+            rc |= buf_printf(out, "%s = None\n", e->out);
     }
     return rc;
 }

@@ -189,6 +189,8 @@ static const struct blocks blocks[] = {
     {"if is_apex_available():\n    f()\n", true},
     {"if has_apex and x:\n    f()\n", true},
     {"if has_apex or x:\n    f()\n", false},
+    {"if self.has_tokens:\n    f()\n", false},
+    {"if _HAS_X:\n    f()\n", true},
     {"if training:\n    f()\n", false},
     {"while pretrained:\n    f()\n", false},
 };
