@@ -86,8 +86,9 @@ chain() { # FOLDER REPO...: repositories to tasks
     shift
     stage harvest km-harvest --jobs "$jobs" -o "$dir/harvest.km" "$@"
     stage clean km-clean --jobs "$jobs" -i "$dir/harvest.km" -o "$dir/clean.km"
-    stage testgen km-testgen --jobs "$jobs" -i "$dir/clean.km" \
-        -o "$dir/tasks.km"
+    # Fewer attempts than the default: a demo may lose a few modules.
+    stage testgen km-testgen --attempts 24 --timeout 5 --jobs "$jobs" \
+        -i "$dir/clean.km" -o "$dir/tasks.km"
 }
 
 yield_rows() { # FOLDER: modules found, cleaned, runnable
@@ -110,8 +111,8 @@ chain "$sample" "$sample/small-layers.git"
 say "sample: import of the search runs, evaluation (takes a minute or two)"
 stage import km-trajectories import "$src"/pipelines/sample/runs/* \
     --tasks "$sample/tasks.km" -o "$sample/revisions.km"
-stage evaluate km-evaluate --tasks "$sample/tasks.km" --jobs "$jobs" \
-    -i "$sample/revisions.km" -o "$sample/verdicts.km"
+stage evaluate km-evaluate --tasks "$sample/tasks.km" --budget 1 \
+    --jobs "$jobs" -i "$sample/revisions.km" -o "$sample/verdicts.km"
 say "sample: select, export"
 stage select km-trajectories select --tasks "$sample/tasks.km" \
     -i "$sample/verdicts.km" -o "$sample/steps.km"
