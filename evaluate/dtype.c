@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
+#include "evaluate/vectors.h" /* before anything is compiled */
+
 #include "evaluate/dtype.h"
 
 static const struct {

@@ -357,6 +357,8 @@ static int prepared(void *payload, struct span item, int status,
     struct val *rev, *v = NULL;
     size_t used;
 
+    if (status == POOL_PASSED)
+        return emit_packed(s->out, item, e);
     arena_reset(a);
     if (val_unpack(a, item, &used, &rev, e) ||
         make_verdict(s, a, rev, status, bytes, &v, e) ||
@@ -399,14 +401,20 @@ static int evaluate_process(void *state, struct arena *a, struct val *rec,
     struct buf b = BUF_INIT(2 * REC_MAX);
     int rc;
 
+    bool mine = span_is(rec_kind(rec), "revision") && rec_ok(rec);
+
     s->out = out;
+    if (!mine && !s->pool)
+        return emit_rec(out, a, rec, e);
     if (!s->pool && start(s, e))
         return -2;
     rec_seal(a, rec);
-    rc = val_pack(&b, rec)
-             ? err_set(e, ERR_TOO_LARGE, "the revision is too large")
-         : pool_put(s->pool, buf_span(&b), e) ? -2
-                                              : 0;
+    if (val_pack(&b, rec))
+        rc = err_set(e, ERR_TOO_LARGE, "the record is too large");
+    else if (mine)
+        rc = pool_put(s->pool, buf_span(&b), e) ? -2 : 0;
+    else
+        rc = pool_pass(s->pool, buf_span(&b), e) ? -2 : 0;
     buf_release(&b);
     return rc;
 }
@@ -433,6 +441,7 @@ static const struct stage stage = {
         },
     .name = "evaluate",
     .accepts = accepts,
+    .holds = true,
     .open = evaluate_open,
     .process = evaluate_process,
     .finish = evaluate_finish,

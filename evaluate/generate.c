@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
+#include "evaluate/vectors.h" /* before anything is compiled */
+
 #include "evaluate/generate.h"
 
 #include "mem.h"
@@ -53,17 +55,44 @@ int gen_init(struct gen *g, uint64_t seed, struct err *e)
     return 0;
 }
 
-/* Fill WORDS (a multiple of 4) from a stream of their own. */
+/* Fill N words (a multiple of 4) from block BLOCK of a stream. Eight blocks at
+ * a time. */
 #define CHUNK 1024
+#define LANES 8
 
-static void words(struct gen *g, uint64_t stream, uint64_t block, uint32_t *out,
-                  size_t n)
+typedef uint32_t lanes32 __attribute__((vector_size(4 * LANES)));
+typedef uint64_t lanes64 __attribute__((vector_size(8 * LANES)));
+
+VECTORS static void words(struct gen *g, uint64_t stream, uint64_t block,
+                          uint32_t *out, size_t n)
 {
-    uint32_t c[4] = {0, 0, (uint32_t)stream, (uint32_t)(stream >> 32)};
-    for (size_t i = 0; i < n; i += 4, block++) {
-        c[0] = (uint32_t)block;
-        c[1] = (uint32_t)(block >> 32);
-        philox(c, g->key, out + i);
+    for (size_t at = 0; at < n; at += (size_t)4 * LANES) {
+        lanes32 c0, c1, c2, c3;
+        uint32_t k0 = g->key[0], k1 = g->key[1];
+        size_t left = MIN((n - at) / 4, (size_t)LANES);
+        for (size_t l = 0; l < LANES; l++) {
+            uint64_t b = block + at / 4 + l;
+            c0[l] = (uint32_t)b;
+            c1[l] = (uint32_t)(b >> 32);
+            c2[l] = (uint32_t)stream;
+            c3[l] = (uint32_t)(stream >> 32);
+        }
+        for (int i = 0; i < 10; i++) {
+            lanes64 p0 = __builtin_convertvector(c0, lanes64) * M0;
+            lanes64 p1 = __builtin_convertvector(c2, lanes64) * M1;
+            c0 = __builtin_convertvector(p1 >> 32, lanes32) ^ c1 ^ k0;
+            c2 = __builtin_convertvector(p0 >> 32, lanes32) ^ c3 ^ k1;
+            c1 = __builtin_convertvector(p1, lanes32);
+            c3 = __builtin_convertvector(p0, lanes32);
+            k0 += W0;
+            k1 += W1;
+        }
+        for (size_t l = 0; l < left; l++) {
+            out[at + 4 * l] = c0[l];
+            out[at + 4 * l + 1] = c1[l];
+            out[at + 4 * l + 2] = c2[l];
+            out[at + 4 * l + 3] = c3[l];
+        }
     }
 }
 
@@ -104,15 +133,58 @@ void gen_shuffle(struct gen *g, int *v, size_t n)
 
 /* ---- distributions, in chunks of floats ---- */
 
-/* Box and Muller; 24 bits of the radius give values up to 5.8. */
-static void normal_chunk(const uint32_t *w, float *dst, size_t n)
+/*
+ * Box and Muller: radius from the first half of W, angle from the second. 24
+ * bits of the radius give values up to 5.8. Logarithm, sine and cosine are the
+ * single-precision polynomials of Cephes (Moshier), good to 1e-6 here, without
+ * branches so that they can be vectors.
+ */
+VECTORS static void normal_chunk(const uint32_t *w, float *dst)
 {
-    for (size_t i = 0; i < n; i += 2) {
-        float u = ((float)(w[i] >> 8) + 0.5f) * 0x1p-24f;
-        float r = sqrtf(-2.0f * logf(u)), s, c;
-        sincosf((float)(w[i + 1] >> 8) * (6.2831853f * 0x1p-24f), &s, &c);
-        dst[i] = r * c;
-        dst[i + 1] = r * s;
+    float r[CHUNK / 2];
+    for (size_t i = 0; i < CHUNK / 2; i++) {
+        float u = ((float)(int32_t)(w[i] >> 8) + 0.5f) * 0x1p-24f, m, e, y;
+        int32_t bits;
+        /* u = m 2^e with m in [sqrt(1/2), sqrt(2)) */
+        memcpy(&bits, &u, 4);
+        bits -= 0x3f3504f3;
+        e = (float)(bits >> 23);
+        bits = (bits & 0x007fffff) + 0x3f3504f3;
+        memcpy(&m, &bits, 4);
+        m -= 1;
+        y = 7.0376836292e-2f;
+        y = y * m - 1.1514610310e-1f;
+        y = y * m + 1.1676998740e-1f;
+        y = y * m - 1.2420140846e-1f;
+        y = y * m + 1.4249322787e-1f;
+        y = y * m - 1.6668057665e-1f;
+        y = y * m + 2.0000714765e-1f;
+        y = y * m - 2.4999993993e-1f;
+        y = y * m + 3.3333331174e-1f;
+        y = m + (y * m * m * m - 0.5f * m * m) + e * 0.69314718f;
+        /* Above zero also where u rounds to 1. */
+        r[i] = -2 * y + 1e-9f;
+    }
+    for (size_t i = 0; i < CHUNK / 2; i++)
+        r[i] = sqrtf(r[i]);
+    for (size_t i = 0; i < CHUNK / 2; i++) {
+        float x = (float)(int32_t)(w[i + CHUNK / 2] >> 8) * 0x1p-24f;
+        /* a in [-pi/4, pi/4], and the quarter turn it lies in */
+        int32_t quarter = (int32_t)(x * 4 + 0.5f);
+        float a = (x - (float)quarter * 0.25f) * 6.2831853f, z = a * a;
+        float s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z -
+                   1.6666654611e-1f) *
+                      z * a +
+                  a;
+        float c = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z +
+                   4.166664568298827e-2f) *
+                      z * z -
+                  0.5f * z + 1;
+        float odd = (float)(quarter & 1);
+        float sign_c = (float)(1 - ((quarter + 1) & 2));
+        float sign_s = (float)(1 - (quarter & 2));
+        dst[i] = r[i] * sign_c * (c + odd * (s - c));
+        dst[i + CHUNK / 2] = r[i] * sign_s * (s + odd * (c - s));
     }
 }
 
@@ -123,7 +195,7 @@ void gen_normal(struct gen *g, float *dst, size_t n)
     uint64_t stream = g->stream++;
     for (size_t at = 0; at < n; at += CHUNK) {
         words(g, stream, at / 4, w, CHUNK);
-        normal_chunk(w, f, CHUNK);
+        normal_chunk(w, f);
         memcpy(dst + at, f, MIN(n - at, CHUNK) * sizeof(*f));
     }
 }
@@ -145,14 +217,14 @@ static void floats(struct gen *g, const struct input *in,
         size_t n = MIN(in->t.numel - at, CHUNK);
         words(g, stream, at / 4, w, CHUNK);
         if (s->normal) {
-            normal_chunk(w, f, CHUNK);
+            normal_chunk(w, f);
             for (size_t i = 0; i < n; i++)
                 f[i] *= s->factor;
         } else {
             float lo = (float)s->lo, width = (float)(s->hi - s->lo);
             for (size_t i = 0; i < n; i++)
-                f[i] =
-                    (lo + width * ((float)(w[i] >> 8) * 0x1p-24f)) * s->factor;
+                f[i] = (lo + width * ((float)(int32_t)(w[i] >> 8) * 0x1p-24f)) *
+                       s->factor;
         }
         dtype_from_float(in->t.dtype, f, dst + at * size, n);
     }
@@ -220,7 +292,7 @@ static void structured(struct gen *g, const struct input *in, double factor,
     for (size_t at = 0; at < t->numel; at += CHUNK) {
         size_t n = MIN(t->numel - at, CHUNK);
         words(g, stream, at / 4, w, CHUNK);
-        normal_chunk(w, f, CHUNK);
+        normal_chunk(w, f);
         for (size_t i = 0; i < n; i++) {
             size_t k = at + i, row = k / last, col = k - row * last;
             double x = a * (double)col / (double)last +
