@@ -399,9 +399,8 @@ static int evaluate_process(void *state, struct arena *a, struct val *rec,
 {
     struct evaluate *s = state;
     struct buf b = BUF_INIT(2 * REC_MAX);
-    int rc;
-
     bool mine = span_is(rec_kind(rec), "revision") && rec_ok(rec);
+    int rc;
 
     s->out = out;
     if (!mine && !s->pool)

@@ -20,10 +20,12 @@
 /* Results waiting for an earlier one, per worker: bounds the memory. */
 #define WINDOW 4
 
+enum { WAITING = 2 };
+
 struct item {
     char *in, *out;
     size_t n_in, n_out;
-    int status; /* 1 = not yet */
+    int status; /* of the result callback, or WAITING */
     struct err err;
 };
 
@@ -284,7 +286,7 @@ static bool deliver(struct pool *p, struct err *e, int *rc)
 {
     struct item *it = p->window + p->first;
 
-    if (!p->n || it->status == 1)
+    if (!p->n || it->status == WAITING)
         return false;
     *rc = p->ops.result(p->ops.payload, (struct span){it->in, it->n_in},
                         it->status, (struct span){it->out, it->n_out},
@@ -309,8 +311,12 @@ static int turn(struct pool *p, bool wait, struct err *e)
 
     for (int i = 0; i < p->ops.jobs; i++) {
         struct worker *w = p->workers + i;
-        while (w->item < 0 && p->next < p->n)
-            hand_out(p, w);
+        while (w->item < 0 && p->next < p->n) {
+            if (p->window[(p->first + p->next) % p->size].status == WAITING)
+                hand_out(p, w);
+            else
+                p->next++;
+        }
         pf[i] = (struct pollfd){w->item >= 0 ? w->sock : -1, POLLIN, 0};
         busy += w->item >= 0;
     }
@@ -331,20 +337,10 @@ static int turn(struct pool *p, bool wait, struct err *e)
     return rc;
 }
 
-int pool_put(struct pool *p, struct span item, struct err *e)
+static int put(struct pool *p, struct span item, int status, struct err *e)
 {
     struct item *it;
 
-    if (item.n > p->ops.max_item) {
-        struct err big;
-        /* keep the order: everything before comes out first */
-        if (pool_drain(p, e) < 0)
-            return -1;
-        err_set(&big, ERR_TOO_LARGE, "%zu bytes are more than %zu", item.n,
-                p->ops.max_item);
-        return p->ops.result(p->ops.payload, item, -1, (struct span){NULL, 0},
-                             &big);
-    }
     while (p->n == p->size) {
         if (turn(p, true, e) < 0)
             return -1;
@@ -353,9 +349,29 @@ int pool_put(struct pool *p, struct span item, struct err *e)
     memset(it, 0, sizeof(*it));
     it->in = xmemdup0(item);
     it->n_in = item.n;
-    it->status = 1;
+    it->status = status;
     p->n++;
     return turn(p, false, e);
+}
+
+int pool_put(struct pool *p, struct span item, struct err *e)
+{
+    struct err big;
+
+    if (item.n <= p->ops.max_item)
+        return put(p, item, WAITING, e);
+    /* keep the order: everything before comes out first */
+    if (pool_drain(p, e) < 0)
+        return -1;
+    err_set(&big, ERR_TOO_LARGE, "%zu bytes are more than %zu", item.n,
+            p->ops.max_item);
+    return p->ops.result(p->ops.payload, item, -1, (struct span){NULL, 0},
+                         &big);
+}
+
+int pool_pass(struct pool *p, struct span item, struct err *e)
+{
+    return put(p, item, POOL_PASSED, e);
 }
 
 int pool_drain(struct pool *p, struct err *e)

@@ -160,6 +160,11 @@ static int one_record(const struct stage *s, void *state, struct arena *a,
     if (!mine && !s->holds)
         return emit_rec(out, a, rec, e);
     rc = schema_check(a, rec, e);
+    if (rc < 0 && s->holds) {
+        /* it must keep its place among what the stage holds */
+        rec_fail(a, rec, s->name, e->code, e->msg);
+        rc = 0;
+    }
     if (rc == 0)
         rc = s->process(state, a, rec, out, e);
     if (rc != KM_RECORD)

@@ -334,6 +334,8 @@ static int result(void *payload, struct span item, int status, struct span out,
 
     if (status == 0)
         return emit_packed(t->out, out, e);
+    if (status == POOL_PASSED)
+        return emit_packed(t->out, item, e);
     rc = val_unpack(&a, item, &used, &rec, NULL);
     if (rc == 0) {
         rec_fail(&a, rec, "testgen", e->code, e->msg);
@@ -404,8 +406,10 @@ static int process(void *state, struct arena *a, struct val *rec,
     t->out = out;
     if (val_pack(&item, rec))
         rc = err_set(e, ERR_TOO_LARGE, "the record is too large");
-    else
+    else if (span_is(rec_kind(rec), "module") && rec_ok(rec))
         rc = pool_put(t->pool, buf_span(&item), e) < 0 ? KM_DEAD : 0;
+    else
+        rc = pool_pass(t->pool, buf_span(&item), e) < 0 ? KM_DEAD : 0;
     buf_release(&item);
     return rc;
 }

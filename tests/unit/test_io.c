@@ -341,6 +341,43 @@ static int stop_at_once(void *payload, struct span item, int status,
     return err_set(er, ERR_SYS, "enough");
 }
 
+static int in_order(void *payload, struct span item, int status,
+                    struct span out, struct err *er)
+{
+    struct seen *s = payload;
+    char want[8];
+
+    (void)out, (void)er;
+    snprintf(want, sizeof(want), "%03d", s->n++);
+    s->order = s->order && span_ends(item, want) &&
+               status == (span_starts(item, "pass") ? POOL_PASSED : 0);
+    return 0;
+}
+
+START_TEST(test_pool_passed_items_keep_their_place)
+{
+    struct seen seen = {.order = true};
+    struct pool_ops ops = {.work = work,
+                           .result = in_order,
+                           .payload = &seen,
+                           .jobs = _i + 1,
+                           .max_item = 100};
+    struct pool *p = pool_new(&ops);
+    char item[20];
+
+    for (int i = 0; i < 40; i++) {
+        snprintf(item, sizeof(item), "%s%03d", i % 3 ? "pass" : "slow", i);
+        ck_assert_int_eq(i % 3 ? pool_pass(p, span_str(item), &e)
+                               : pool_put(p, span_str(item), &e),
+                         0);
+    }
+    ck_assert_int_eq(pool_drain(p, &e), 0);
+    pool_free(p);
+    ck_assert(seen.order);
+    ck_assert_int_eq(seen.n, 40);
+}
+END_TEST
+
 START_TEST(test_pool_stops_when_told)
 {
     struct pool_ops ops = {
@@ -393,6 +430,7 @@ Suite *io_suite(void)
     tcase_add_test(t, test_proc_run);
     tcase_add_test(t, test_proc_child_has_no_other_descriptors);
     tcase_add_loop_test(t, test_pool_keeps_order_and_survives, 0, 3);
+    tcase_add_loop_test(t, test_pool_passed_items_keep_their_place, 0, 3);
     tcase_add_test(t, test_pool_stops_when_told);
     tcase_add_test(t, test_pool_refuses_large_items_in_order);
     suite_add_tcase(s, t);
