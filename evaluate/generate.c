@@ -67,7 +67,7 @@ VECTORS static void words(struct gen *g, uint64_t stream, uint64_t block,
                           uint32_t *out, size_t n)
 {
     for (size_t at = 0; at < n; at += (size_t)4 * LANES) {
-        lanes32 c0, c1, c2, c3;
+        lanes32 c0 = {0}, c1 = {0}, c2 = {0}, c3 = {0};
         uint32_t k0 = g->key[0], k1 = g->key[1];
         size_t left = MIN((n - at) / 4, (size_t)LANES);
         for (size_t l = 0; l < LANES; l++) {
