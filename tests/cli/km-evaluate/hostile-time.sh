@@ -6,7 +6,7 @@ relu_task >tasks
 for name in thread spinning watcher done_at_once done_early patches clamp; do
     revision relu "$here/relu_$name.py"
 done >revisions
-# The watcher is a race that it loses either way: its thread computes nothing in
-# time, or is seen computing.
+# Two are races that they lose either way: the thread computes nothing in time,
+# or is seen computing.
 evaluate --tasks tasks <revisions | outcomes |
-    sed -E 's/^(relu_watcher) (wrong|cheat forbid:threads)/\1 caught/'
+    sed -E 's/^(relu_watcher|relu_done_early) (wrong|cheat forbid:threads)/\1 caught/'
