@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define SOCK 3
@@ -215,6 +216,9 @@ int main(int argc, char **argv UNUSED)
     prctl(PR_SET_DUMPABLE, 0);
 #endif
     signal(SIGPIPE, SIG_IGN);
+    /* Where it is allowed: on a busy machine every hand-over between judge,
+     * init and runner waits for a core. Runners inherit it. */
+    (void)setpriority(PRIO_PROCESS, 0, -10);
     serve(&j);
     drop_reference(&j);
     if (j.bench.zygote)

@@ -229,11 +229,14 @@ static void compare_slots(struct trial *t, const struct ring_plan *p)
 
 /* ---- one ring ---- */
 
-/* The core was taken away during the ring. */
+/* The core was taken away during the ring, often enough for caches that had to
+ * be filled again (REFILL_S each time) to show. */
+#define REFILL_S 300e-6
+
 static bool disturbed(const struct side *d, const struct turn *turn)
 {
-    return turn->switches > d->s.overhead_switches &&
-           turn->delay_s > 0.05 * turn->elapsed_s;
+    int64_t extra = turn->switches - d->s.overhead_switches;
+    return turn->delay_s > 0 && (double)extra * REFILL_S > 0.05 * turn->cpu_s;
 }
 
 static int ring_candidate(struct trial *t, const struct ring_plan *p,
