@@ -221,9 +221,6 @@ int main(int argc, char **argv UNUSED)
     (void)setpriority(PRIO_PROCESS, 0, -10);
     serve(&j);
     drop_reference(&j);
-    if (j.bench.zygote)
-        zygote_stop(j.bench.zygote);
-    if (j.open)
-        j.bench.ops->close(j.bench.dev);
+    bench_close(&j.bench);
     return 0;
 }

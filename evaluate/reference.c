@@ -4,6 +4,7 @@
 #include "evaluate/reference.h"
 
 #include "evaluate/memory.h"
+#include "evaluate/timing.h"
 #include "io.h"
 #include "mem.h"
 
@@ -54,6 +55,31 @@ int bench_runner(struct bench *b, bool native, struct side *d,
         return -1;
     }
     return 0;
+}
+
+int bench_shadow(struct bench *b, struct err *e)
+{
+    struct turn t = {0};
+    if (!b->shadow.s.open) {
+        side_init(&b->shadow, b->ops, b->dev, NULL, -1);
+        if (bench_runner(b, false, &b->shadow, 0, e))
+            return -1;
+    }
+    if (session_empty(&b->shadow.s, &t, e)) {
+        e->code = ERR_INFRASTRUCTURE;
+        return -1;
+    }
+    return 0;
+}
+
+void bench_close(struct bench *b)
+{
+    if (b->shadow.ops)
+        side_close(&b->shadow);
+    if (b->zygote)
+        zygote_stop(b->zygote);
+    if (b->dev)
+        b->ops->close(b->dev);
 }
 
 /* ---- helpers ---- */
@@ -319,6 +345,32 @@ static void choose_slots(struct reference *ref)
     k = MIN(k, MAX((size_t)2,
                    RING_BYTES / MAX((size_t)1, side_need(&ref->f32, 1))));
     ref->slots = MAX(k, (size_t)2);
+}
+
+/* Two forwards are mostly start-up where they are short: time a whole ring. */
+static int refine_time(struct reference *ref, struct gen *g, struct err *e)
+{
+    struct side *d = &ref->f32;
+    enum config_id c[SLOTS_MAX] = {CONFIG_D1};
+    struct ring r;
+    double v[5];
+    int rc;
+
+    ring_init(&r, &ref->task, ref->slots);
+    rc = as_bad_task(side_place(d, g, ref->slots, e),
+                     "the reference's inputs cannot be bound", d, e);
+    ring_generate(&r, g, c, ref->slots, false);
+    for (size_t i = 0; !rc && i < ARRAY_LEN(v); i++) {
+        struct turn t = {0};
+        rc = as_bad_task(run_first(d, g, &r, 0, r.n, FIRST_S, &t, e),
+                         "the reference's forward fails", d, e);
+        v[i] = side_turn_s(d, &t);
+    }
+    if (!rc)
+        ref->forward_s = fmax(1e-6, forward_s(timing_median(v, ARRAY_LEN(v)),
+                                              side_overhead_s(d), r.n));
+    ring_release(&r);
+    return rc;
 }
 
 /* One run a configuration, each by itself, so that one that raises does not
@@ -622,6 +674,11 @@ int reference_open(struct reference **out, struct bench *b,
         goto out;
     ref->terms = count_terms(ref);
     choose_slots(ref);
+    if (ref->slots > 2) {
+        if (refine_time(ref, g, e))
+            goto out;
+        choose_slots(ref);
+    }
     if (try_configs(ref, g, &r, e))
         goto out;
     if (ref->stateful)

@@ -18,12 +18,19 @@ struct bench {
     int require;  /* enum jail_level */
     int runner_c; /* descriptor of km-runner-c */
     int level;    /* of the last runner */
+    /* A runner that holds nothing: it takes the candidate's turn where the
+     * reference is timed without one. */
+    struct side shadow;
 };
 
 /* Fork a runner and open D's session. NATIVE: km-runner-c. ERR_UNAVAILABLE,
  * ERR_SANDBOX, ERR_INFRASTRUCTURE. */
 int bench_runner(struct bench *b, bool native, struct side *d,
                  int64_t data_bytes, struct err *e) MUST_USE;
+
+/* Let the shadow have the core once. ERR_INFRASTRUCTURE. */
+int bench_shadow(struct bench *b, struct err *e) MUST_USE;
+void bench_close(struct bench *b);
 
 struct memory_figures {
     int64_t resident, peak, first_peak, steady;

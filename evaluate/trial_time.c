@@ -119,6 +119,8 @@ int trial_alone(struct trial *t, struct err *e)
         ring_generate(&t->ring, t->g, c, t->ref->slots, true);
         ring_load(&t->ring, d);
         side_fill(d, t->g);
+        if (bench_shadow(t->ref->bench, e))
+            return -1;
         d->ops->chill(d->dev);
         side_salt(d);
         if (side_run(d, 0, t->ring.n, draw_chain(t),

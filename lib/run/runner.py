@@ -449,6 +449,11 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
             numpy = module
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
+    # By default freed tensors go back to the system or not as the heap happens
+    # to lie, and with them a third of a forward's time: keep them always.
+    libc = ctypes.CDLL(None)
+    libc.mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD, the highest there is
+    libc.mallopt(-1, 1 << 30)   # M_TRIM_THRESHOLD
     # Taken before foreign code can patch torch.
     Tensor, no_grad, from_buffer = torch.Tensor, torch.no_grad, torch.frombuffer
     Module, Parameter = torch.nn.Module, torch.nn.Parameter
