@@ -269,11 +269,9 @@ void moves_side(struct moves *m, int64_t side, int weight)
     for (size_t i = 0; i < val_len(in); i++) {
         int64_t shape[MAX_RANK];
         size_t rank = input_shape(in->map.v[i], shape, MAX_RANK);
-        if (!input_is_tensor(in->map.v[i]) || rank < 3)
+        if (!input_is_tensor(in->map.v[i]) || rank < 4)
             continue;
-        if (rank >= 4)
-            shape[rank - 2] = side;
-        shape[rank - 1] = side;
+        shape[rank - 2] = shape[rank - 1] = side;
         state_set_input(m->a, s, in->map.keys[i],
                         input_reshaped(m->a, in->map.v[i], shape, rank));
         changed = true;

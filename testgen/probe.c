@@ -10,8 +10,8 @@
 EMBED_DECLARE(probe_py);
 
 /* Wall-clock seconds that one CPU second may take on a loaded machine. */
-#define WALL_PER_CPU 10.0
-#define START_S      30.0
+#define WALL_PER_CPU 20.0
+#define START_S      60.0
 
 void probe_init(struct probe *p, const struct probe_conf *c)
 {
@@ -54,7 +54,7 @@ static struct val *obituary(struct probe *p, struct arena *a,
     if (code == ERR_CRASH)
         code = runner_end(&p->runner, text, sizeof(text));
     else
-        p->wall = code == ERR_TIMEOUT;
+        p->wall = p->wall || code == ERR_TIMEOUT;
     probe_end(p);
     val_set(a, r, "ok", val_bool(a, false));
     val_set(a, r, "died", val_bool(a, true));
@@ -79,6 +79,25 @@ void probe_call(struct probe *p, struct arena *a, struct val *msg, double cpu_s,
     *reply = obituary(p, a, msg, &e);
 }
 
+/* A zygote that is gone, or whose answer came too late to be told from the
+ * next one, is started anew, once. */
+static int fork_probe(struct probe *p, const struct runner_conf *c,
+                      struct err *e)
+{
+    for (int i = 0;; i++) {
+        if (probe_start(p, e) < 0)
+            return -1;
+        if (zygote_fork(p->zygote, c, &p->runner, e) == 0)
+            return 0;
+        zygote_stop(p->zygote);
+        p->zygote = NULL;
+        if (i > 0 || (e->code != ERR_CRASH && e->code != ERR_TIMEOUT)) {
+            p->wall = true;
+            return -1;
+        }
+    }
+}
+
 int probe_load(struct probe *p, struct arena *a, struct span source,
                struct span entry, struct val **reply, struct err *e)
 {
@@ -92,19 +111,10 @@ int probe_load(struct probe *p, struct arena *a, struct span source,
     int fd, rc;
 
     probe_end(p);
-    if (probe_start(p, e) < 0)
-        return -1;
     fd = io_memfd("module", source, true, e);
     if (fd < 0)
         return -1;
-    rc = zygote_fork(p->zygote, &c, &p->runner, e);
-    if (rc < 0 && e->code == ERR_CRASH) { /* the zygote itself is gone */
-        zygote_stop(p->zygote);
-        p->zygote = NULL;
-        rc = probe_start(p, e);
-        if (rc == 0)
-            rc = zygote_fork(p->zygote, &c, &p->runner, e);
-    }
+    rc = fork_probe(p, &c, e);
     if (rc < 0) {
         close(fd);
         return -1;

@@ -388,6 +388,8 @@ static void fallback(struct moves *m)
     static const int ranks[] = {4, 3, 2, 5, 1};
     for (size_t i = 0; i < ARRAY_LEN(ranks); i++)
         moves_rank(m, ranks[i], 0, no_pattern, 6 - (int)i);
+    moves_side(m, 224, 3);
+    moves_side(m, 128, 2);
     moves_form(m, "int64", 0);
     moves_form(m, "list", -1);
     for (size_t i = 0; i < m->f->forward.n; i++)
