@@ -76,16 +76,16 @@ static bool is_bracket(const char *type)
     return false;
 }
 
-/* Does the handler N raise as its own statement? */
+/* Does the handler N end by raising? */
 static bool raises(TSNode n)
 {
     for (uint32_t i = 0; i < ts_node_named_child_count(n); i++) {
         TSNode b = ts_node_named_child(n, i);
+        uint32_t count = ts_node_named_child_count(b);
 
-        for (uint32_t k = 0;
-             pynode_is(b, "block") && k < ts_node_named_child_count(b); k++)
-            if (pynode_is(ts_node_named_child(b, k), "raise_statement"))
-                return true;
+        if (pynode_is(b, "block") && count > 0 &&
+            pynode_is(ts_node_named_child(b, count - 1), "raise_statement"))
+            return true;
     }
     return false;
 }
@@ -307,65 +307,92 @@ static void identifier(struct walk *w, TSNode n, const struct level *up,
         array_push(&w->s->binders, b);
 }
 
-static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
+static uint32_t count_statements(TSNode block)
 {
-    struct walk *w = payload;
-    const char *type = ts_node_type(n);
-    struct level *up = depth ? &w->levels.v[depth - 1] : NULL, here;
+    TSTreeCursor c = ts_tree_cursor_new(block);
+    uint32_t n = 0;
 
-    here = up ? *up : (struct level){0};
-    here.type = type;
-    here.field = field;
-    if (is_bracket(type))
-        here.brackets++;
-    if ((depth > MAX_NODES || here.brackets > MAX_BRACKETS ||
-         here.blocks > MAX_BLOCKS)) {
-        if (!w->too_deep)
-            find(w, ts_node_start_byte(n), ERR_PARSE,
-                 SPAN_LIT("nested too deeply for CPython"));
-        w->too_deep = true;
-        return false;
+    if (ts_tree_cursor_goto_first_child(&c)) {
+        do {
+            TSNode child = ts_tree_cursor_current_node(&c);
+
+            n += ts_node_is_named(child) && !pynode_is(child, "comment");
+        } while (ts_tree_cursor_goto_next_sibling(&c));
     }
-    w->too_deep = false;
+    ts_tree_cursor_delete(&c);
+    return n;
+}
+
+static void open_block(struct walk *w, TSNode n, const struct level *up,
+                       struct level *here)
+{
+    TSNode parent = ts_node_parent(n);
+    struct block b = {
+        .start = ts_node_start_byte(n),
+        .end = ts_node_end_byte(n),
+        .n = count_statements(n),
+        .parent = scan_block_at(w->s, ts_node_start_byte(n)),
+    };
+
+    if (here->field && is(here->field, "consequence"))
+        b.optional =
+            is_wish(pynode_text(w->m->text, pynode_field(parent, "condition")));
+    array_push(&w->s->blocks, b);
+    here->blocks++;
+    here->optional |= b.optional;
+    if (up && is(up->type, "try_statement") && here->field &&
+        is(here->field, "body"))
+        here->guarded |= catches_import_error(w, parent);
+}
+
+static void string(struct walk *w, TSNode n)
+{
+    const char *what = secret_find(pynode_text(w->m->text, n), false);
+    struct span text = literal(w, n);
+
+    if (what)
+        find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
+    /* "__globals__" as text is for getattr and its kin */
+    if (text.n > 4 && span_starts(text, "__") && py_unsafe_attr(text))
+        find(w, ts_node_start_byte(n), ERR_UNSAFE, text);
+}
+
+static void import(struct walk *w, TSNode n, struct level *here)
+{
+    struct nimport im = {
+        .start = ts_node_start_byte(n),
+        .end = ts_node_end_byte(n),
+        .guarded = here->guarded,
+        .optional = here->optional,
+    };
+
+    here->in_import = true;
+    array_push(&w->s->imports, im);
+}
+
+/* What a node is by its type; false: do not go inside. */
+static bool by_type(struct walk *w, TSNode n, const struct level *up,
+                    struct level *here, uint32_t depth)
+{
+    const char *type = here->type;
+    uint32_t at = ts_node_start_byte(n);
+
     if (is(type, "comment")) {
         add_cut(w, CUT_COMMENT, n);
         return false;
     }
     if (up && is(type, "identifier")) {
-        identifier(w, n, up, field);
+        identifier(w, n, up, here->field);
         return false;
     }
     if (is(type, "block")) {
-        struct block b = {
-            .start = ts_node_start_byte(n),
-            .end = ts_node_end_byte(n),
-            .parent = scan_block_at(w->s, ts_node_start_byte(n)),
-        };
-        uint32_t count = ts_node_named_child_count(n);
-
-        for (uint32_t i = 0; i < count; i++)
-            b.n += !pynode_is(ts_node_named_child(n, i), "comment");
-        if (up && field && is(field, "consequence"))
-            b.optional = is_wish(pynode_text(
-                w->m->text, pynode_field(ts_node_parent(n), "condition")));
-        array_push(&w->s->blocks, b);
-        here.blocks++;
-        here.optional |= b.optional;
-        if (up && is(up->type, "try_statement") && field && is(field, "body"))
-            here.guarded |= catches_import_error(w, ts_node_parent(n));
+        open_block(w, n, up, here);
     } else if (is(type, "expression_statement")) {
-        if (depth > 1 && !expression_statement(w, n))
-            return false;
+        return depth <= 1 || expression_statement(w, n);
     } else if (is(type, "string")) {
-        const char *what = secret_find(pynode_text(w->m->text, n), false);
-        struct span text = literal(w, n);
-
-        if (what)
-            find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
-        if (text.n > 4 && span_starts(text, "__") && py_unsafe_attr(text))
-            find(w, ts_node_start_byte(n), ERR_UNSAFE, text);
+        string(w, n);
     } else if (is(type, "string_content")) {
-        struct range r = {ts_node_start_byte(n), ts_node_end_byte(n)};
+        struct range r = {at, ts_node_end_byte(n)};
 
         array_push(&w->s->strings, r);
         return false;
@@ -379,28 +406,45 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
             find(w, ts_node_start_byte(a), ERR_UNSAFE, name);
     } else if (is(type, "import_statement") ||
                is(type, "import_from_statement")) {
-        struct nimport im = {
-            .start = ts_node_start_byte(n),
-            .end = ts_node_end_byte(n),
-            .guarded = here.guarded,
-            .optional = here.optional,
-        };
-
-        here.in_import = true;
-        array_push(&w->s->imports, im);
+        import(w, n, here);
     } else if (is(type, "function_definition") || is(type, "lambda")) {
-        here.guarded = false; /* it runs later, outside of that try */
-        here.optional = false;
+        here->guarded = false; /* it runs later, outside of that try */
+        here->optional = false;
     } else if (is(type, "parameters") || is(type, "lambda_parameters")) {
-        here.params = true;
+        here->params = true;
     } else if (is(type, "print_statement") && depth > 1) {
         add_cut(w, CUT_PRINT, n);
         return false;
     } else if (is(type, "exec_statement")) {
-        find(w, ts_node_start_byte(n), ERR_UNSAFE, SPAN_LIT("exec"));
+        find(w, at, ERR_UNSAFE, SPAN_LIT("exec"));
     } else if (depth == 1 && is(type, "try_statement")) {
-        array_push(&w->s->tries, ts_node_start_byte(n));
+        array_push(&w->s->tries, at);
     }
+    return true;
+}
+
+static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
+{
+    struct walk *w = payload;
+    const char *type = ts_node_type(n);
+    struct level *up = depth ? &w->levels.v[depth - 1] : NULL, here;
+
+    here = up ? *up : (struct level){0};
+    here.type = type;
+    here.field = field;
+    if (is_bracket(type))
+        here.brackets++;
+    if (depth > MAX_NODES || here.brackets > MAX_BRACKETS ||
+        here.blocks > MAX_BLOCKS) {
+        if (!w->too_deep)
+            find(w, ts_node_start_byte(n), ERR_PARSE,
+                 SPAN_LIT("nested too deeply for CPython"));
+        w->too_deep = true;
+        return false;
+    }
+    w->too_deep = false;
+    if (!by_type(w, n, up, &here, depth))
+        return false;
     /* Default values and annotations are inside of `parameters`, but nothing
      * of them is a parameter's name. */
     if (here.params && up && !is(type, "parameters") &&
