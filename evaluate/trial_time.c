@@ -17,6 +17,9 @@
 #define SURPRISING     20.0
 #define ALONE_RINGS    15
 #define ALONE_MARGIN   1.02
+/* Less than this part of the time is corrected, but says nothing against the
+ * candidate: caches are shared, and forwards of a few microseconds are noisy. */
+#define SLOWED 0.8
 
 /* Configurations for N slots: all tested ones in a random rotation. */
 static void mixed(struct trial *t, enum config_id *c, size_t n)
@@ -210,8 +213,9 @@ static int check_alone(struct trial *t, struct err *e)
     t->ratio.low *= f;
     t->ratio.high *= f;
     t->ratio.reference_ns *= f;
-    trial_finding(t, "slows_reference", GRADE_SUSPECT,
-                  "the reference is slower while it is alive");
+    if (f < SLOWED)
+        trial_finding(t, "slows_reference", GRADE_SUSPECT,
+                      "the reference is slower while it is alive");
     return 0;
 }
 
