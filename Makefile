@@ -74,6 +74,8 @@ $(shell mkdir -p $(BUILD)/gen; echo '$(STAMP_TEXT)' | cmp -s - $(STAMP) || \
 # ---- objects; plain/ holds what is never sanitized (NAME_NOSAN := 1) ----
 
 objs = $(patsubst %.c,$(BUILD)/$1/%.o,$2)
+TREE_SITTER_OBJS := $(addprefix $(BUILD)/tree-sitter/,core/lib.o parser.o \
+	scanner.o)
 define compile_rule
 $(BUILD)/$1/%.o: %.c $(STAMP)
 	@mkdir -p $$(@D)
@@ -81,7 +83,7 @@ $(BUILD)/$1/%.o: %.c $(STAMP)
 	$(Q)$(CC) $(KM_CPPFLAGS) $$(DEFS) $(CPPFLAGS) $(FLAGS_$1) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$1/libkm.a: $(call objs,$1,$(LIB_SRCS))
 $(BUILD)/$1/libpy.a: $(call objs,$1,$(PY_SRCS)) \
-	$(if $(GRAMMAR),$(BUILD)/grammar/parser.o $(BUILD)/grammar/scanner.o)
+	$(if $(TREE_SITTER),$(TREE_SITTER_OBJS))
 $(BUILD)/$1/librun.a: $(call objs,$1,$(RUN_SRCS))
 endef
 $(foreach d,obj plain,$(eval $(call compile_rule,$d)))
@@ -92,11 +94,12 @@ $(BUILD)/%.a:
 	$(call say,AR)
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
-# Generated code of others: their warnings are not ours, and not sanitized.
-$(BUILD)/grammar/%.o: $(GRAMMAR)/%.c
+# Code of others: their warnings are not ours, and not sanitized.
+$(TREE_SITTER_OBJS): $(BUILD)/tree-sitter/%.o: $(TREE_SITTER)/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) -std=gnu11 -w -O2 -fPIC -I$(GRAMMAR) -c -o $@ $<
+	$(Q)$(CC) -std=gnu11 -w -O2 -fPIC -I$(TREE_SITTER) -I$(TREE_SITTER)/include \
+		-I$(TREE_SITTER)/core -c -o $@ $<
 
 $(BUILD)/pic/%.o: %.c $(STAMP)
 	@mkdir -p $(@D)
@@ -115,7 +118,7 @@ $(shell echo '$(PREFIX)' | cmp -s - $(BUILD)/prefix || \
 
 # ---- what can be built here? ----
 
-ARCHIVE_NEEDS_py := tree-sitter grammar
+ARCHIVE_NEEDS_py := tree-sitter
 ARCHIVE_NEEDS_run := libseccomp
 needs = $(sort $(CORE_PKGS) $($1_PKGS) \
 	$(foreach a,$($1_ARCHIVES),$(ARCHIVE_NEEDS_$a)))
@@ -162,7 +165,7 @@ $1: $2 $(call libs,$5,$3)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$(Q)$(CC) $(LINK_$5) $6 -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) \
-		$(subst $$,$$$$,$(call pkg_libs,$(filter-out grammar,$4))) -ldl -lm
+		$(subst $$,$$$$,$(call pkg_libs,$(filter-out tree-sitter,$4))) -ldl -lm
 endef
 prog_kind = $(if $($1_NOSAN),plain,obj)
 define prog_rules

@@ -18,7 +18,8 @@
 #define ALONE_RINGS    15
 #define ALONE_MARGIN   1.02
 /* Less than this part of the time is corrected, but says nothing against the
- * candidate: caches are shared, and forwards of a few microseconds are noisy. */
+ * candidate: caches are shared, and forwards of a few microseconds are noisy.
+ */
 #define SLOWED 0.8
 
 /* Configurations for N slots: all tested ones in a random rotation. */

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Makes this machine able to build and run Kernelmill: Debian packages, the
-# Python grammar, and a Python environment with PyTorch for the evaluator's
-# runner. Says first what it will do; what is there already is left alone.
+# Makes this machine able to build and run Kernelmill: Debian packages,
+# tree-sitter with its Python grammar, and a Python environment with PyTorch for
+# the evaluator's runner. Says first what it will do; what is there already is left alone.
 # Everything but the Debian packages goes into the cache folder: $KM_CACHE,
 # default ~/.cache/kernelmill.
 set -euo pipefail
@@ -70,7 +70,7 @@ done
 # command, or a Python module. Asking for the thing itself and not for Debian's
 # package lets other distributions and own builds through.
 build_needs='gcc:cmd=gcc make:cmd=make pkg-config:cmd=pkg-config git:cmd=git
-    libgit2-dev:pc=libgit2 libtree-sitter-dev:pc=tree-sitter
+    libgit2-dev:pc=libgit2
     libmsgpack-dev:pc=msgpack|msgpack-c libzstd-dev:pc=libzstd
     libjansson-dev:pc=jansson libsqlite3-dev:pc=sqlite3
     libseccomp-dev:pc=libseccomp libxxhash-dev:pc=libxxhash
@@ -111,8 +111,8 @@ if [ "$base" != python3 ] && ! present "cmd=$base"; then
 fi
 
 grammar_sha=354bfa0a2f9217431764a631516f85173e9711af2c13dbd796a8815acfe505d9
-headers_sha=66bae8dd47f1fed7bdef816115146d3a41c39b5c482d7bad36d9ba1def088450
-grammar=$cache/grammar-${grammar_sha:0:8}
+core_sha=66bae8dd47f1fed7bdef816115146d3a41c39b5c482d7bad36d9ba1def088450
+tree_sitter=$cache/tree-sitter-${core_sha:0:8}-${grammar_sha:0:8}
 
 [ -n "$torch_index" ] || torch_index=$(cat "$cache/torch-index" 2>/dev/null) || :
 [ -n "$torch_index" ] || torch_index=default
@@ -126,8 +126,8 @@ look() { # sets packages, todo, venv, reader
     packages=${packages% }
     todo=()
     [ -z "$packages" ] || todo+=("install Debian packages: $packages")
-    [ -e "$grammar/parser.c" ] ||
-        todo+=("fetch the Python grammar (tree-sitter-python 0.23.6)")
+    [ -e "$tree_sitter/parser.c" ] ||
+        todo+=("fetch tree-sitter 0.23.2 and its Python grammar 0.23.6 (sources)")
     venv='' reader=''
     if present "cmd=$base"; then
         venv=$cache/venv-$(echo "$torch_index" |
@@ -253,25 +253,26 @@ if ! points_to python-reader "$reader"; then
     say "reader's environment: $reader"
 fi
 
-if [ ! -e "$grammar/parser.c" ]; then
-    KM_FETCH_PYTHON=$reader/bin/python "$here/fetch-sdist.sh" "$tmp/grammar" \
+if [ ! -e "$tree_sitter/parser.c" ]; then
+    KM_FETCH_PYTHON=$reader/bin/python "$here/fetch-sdist.sh" "$tmp/fetched" \
         tree-sitter-python==0.23.6 $grammar_sha >"$tmp/log"
-    KM_FETCH_PYTHON=$reader/bin/python "$here/fetch-sdist.sh" "$tmp/grammar" \
-        tree-sitter==0.23.2 $headers_sha >"$tmp/log"
-    for archive in "$tmp"/grammar/*.tar.gz; do
-        tar -xzf "$archive" -C "$tmp/grammar" --no-same-owner
+    KM_FETCH_PYTHON=$reader/bin/python "$here/fetch-sdist.sh" "$tmp/fetched" \
+        tree-sitter==0.23.2 $core_sha >"$tmp/log"
+    for archive in "$tmp"/fetched/*.tar.gz; do
+        tar -xzf "$archive" -C "$tmp/fetched" --no-same-owner
     done
     # The grammar's package lacks the headers that it includes; the library's
     # package has them.
     mkdir -p "$tmp/new/tree_sitter"
-    core=$tmp/grammar/tree-sitter-0.23.2
-    cp "$tmp"/grammar/tree_sitter_python-0.23.6/{src/parser.c,src/scanner.c,LICENSE} \
+    core=$tmp/fetched/tree-sitter-0.23.2/tree_sitter/core/lib
+    cp "$tmp"/fetched/tree_sitter_python-0.23.6/{src/parser.c,src/scanner.c,LICENSE} \
         "$tmp/new"
-    cp "$core"/tree_sitter/core/lib/src/{parser,array,alloc,ts_assert}.h \
-        "$tmp/new/tree_sitter"
-    rm -rf "$grammar"
-    mv "$tmp/new" "$grammar"
-    say "grammar: $grammar"
+    cp "$core"/src/{parser,array,alloc,ts_assert}.h "$tmp/new/tree_sitter"
+    cp -r "$core/src" "$tmp/new/core"
+    cp -r "$core/include" "$tmp/new/include"
+    rm -rf "$tree_sitter"
+    mv "$tmp/new" "$tree_sitter"
+    say "tree-sitter: $tree_sitter"
 fi
 
 if [ -n "$torch" ] && ! points_to python "$venv"; then

@@ -9,17 +9,6 @@
 /* Longer chains of attributes are no dotted names. */
 #define MAX_CHAIN 64
 
-/*
- * Up to 0.20.7 (Debian 12) the library keeps the number of a node's children
- * in 16 bits. Real nodes are balanced, but error recovery makes flat ones: one
- * with more children corrupts the heap when it is freed. No node has more
- * children than the text has tokens, so texts that may have more are refused:
- * about 300 kB of ordinary code.
- */
-#if TREE_SITTER_LANGUAGE_VERSION < 15
-#define MAX_TOKENS 65535
-#endif
-
 struct pyparser {
     TSParser *ts;
     uint32_t n_kinds;
@@ -49,7 +38,11 @@ static void fill_kinds(struct pyparser *p, const TSLanguage *lang)
 
 struct pyparser *pyparser_new(struct err *e)
 {
-    const TSLanguage *lang = tree_sitter_python();
+    return pyparser_for(tree_sitter_python(), e);
+}
+
+struct pyparser *pyparser_for(const TSLanguage *lang, struct err *e)
+{
     struct pyparser *p = xcalloc(1, sizeof(*p));
     p->ts = ts_parser_new();
     if (!ts_parser_set_language(p->ts, lang)) {
@@ -99,29 +92,6 @@ static bool find_error(void *payload, TSNode n, const char *field,
     return *line == 0;
 }
 
-#ifdef MAX_TOKENS
-static bool is_word(unsigned char c)
-{
-    return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') ||
-           (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Not less than the tokens of TEXT however it is read. A line may begin with
- * several dedents, but these take no place in the tree. */
-static size_t token_bound(struct span text)
-{
-    size_t n = 0;
-    bool word = false;
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        bool w = is_word(c);
-        n += w ? !word : c > ' ' || c == '\n';
-        word = w;
-    }
-    return n;
-}
-#endif
-
 int pytree_parse(struct pytree *t, struct pyparser *p, struct span text,
                  uint64_t timeout_us, struct err *e)
 {
@@ -129,12 +99,6 @@ int pytree_parse(struct pytree *t, struct pyparser *p, struct span text,
     if (text.n > PY_MAX_SOURCE)
         return err_set(e, ERR_TOO_LARGE, "source of %zu bytes is over %u",
                        text.n, PY_MAX_SOURCE);
-#ifdef MAX_TOKENS
-    size_t tokens = token_bound(text);
-    if (tokens > MAX_TOKENS)
-        return err_set(e, ERR_TOO_LARGE, "source of %zu tokens is over %d",
-                       tokens, MAX_TOKENS);
-#endif
     ts_parser_set_timeout_micros(p->ts, timeout_us ? timeout_us : PY_PARSE_US);
     t->tree = ts_parser_parse_string(p->ts, NULL, text.p ? text.p : "",
                                      (uint32_t)text.n);

@@ -34,6 +34,8 @@ int py_decode(struct buf *out, struct span raw, struct err *e) MUST_USE;
 struct pyparser; /* not shared by threads; reused for many files */
 /* NULL with ERR_VERSION when library and grammar do not fit each other. */
 struct pyparser *pyparser_new(struct err *e);
+/* For the grammar LANG instead of the one linked in. */
+struct pyparser *pyparser_for(const TSLanguage *lang, struct err *e);
 void pyparser_free(struct pyparser *p);
 
 /* TEXT is borrowed and must outlive the tree. */
