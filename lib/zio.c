@@ -47,10 +47,22 @@ static int fill(struct zsource *s, struct err *e)
     return 0;
 }
 
+/* Do the first N bytes begin a zstd frame? Parallel compressors begin with a
+ * skippable one. */
+static bool is_zstd(const char *p, size_t n)
+{
+    static const unsigned char frame[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    static const unsigned char skippable[4] = {0x50, 0x2a, 0x4d, 0x18};
+    unsigned char first = n ? (unsigned char)p[0] : 0;
+
+    n = MIN(n, sizeof(frame));
+    return memcmp(p, frame, n) == 0 ||
+           (first >> 4 == 5 && memcmp(p + 1, skippable + 1, n - 1) == 0);
+}
+
 /* The magic may arrive byte by byte through a pipe. */
 static int sniff(struct zsource *s, struct err *e)
 {
-    static const unsigned char magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
 
     while (s->n < 4 && !s->eof) {
         ssize_t k = read(s->fd, s->in + s->n, sizeof(s->in) - s->n);
@@ -60,11 +72,11 @@ static int sniff(struct zsource *s, struct err *e)
             return err_sys(e, "cannot read '%s'", s->name);
         s->eof = k == 0;
         s->n += (size_t)k;
-        if (s->n && memcmp(s->in, magic, MIN(s->n, (size_t)4)) != 0)
+        if (!is_zstd(s->in, s->n))
             break;
     }
     s->sniffed = true;
-    if (s->n >= 4 && memcmp(s->in, magic, 4) == 0) {
+    if (s->n >= 4 && is_zstd(s->in, s->n)) {
         s->ctx = ZSTD_createDCtx();
         if (!s->ctx)
             return err_set(e, ERR_MEMORY, "no memory for zstd");
