@@ -85,9 +85,11 @@ static void count(struct cat *c, const struct val *rec)
     (*k)->failed += span_is(state, "failed");
     for (size_t i = 0; i < val_len(why); i++) {
         struct span code = val_as_str(val_at(why, i));
+        char text[64];
         if (!code.p)
             continue;
-        int64_t **n = (int64_t **)map_ref(&(*k)->why, code);
+        mask_text(text, sizeof(text), code);
+        int64_t **n = (int64_t **)map_ref(&(*k)->why, span_str(text));
         if (!*n)
             *n = arena_zalloc(&c->arena, sizeof(**n));
         ++**n;
@@ -231,10 +233,8 @@ static void print_table(struct cat *c)
         struct map_entry *list = reasons(&c->arena, k);
         print_row(c->kinds.entries[i].key, k);
         for (size_t j = 0; j < k->why.n; j++) {
-            char text[64];
-            printf("  %-30s %9" PRId64 "\n",
-                   mask_text(text, sizeof(text), list[j].key),
-                   *(int64_t *)list[j].value);
+            printf("  %-30.*s %9" PRId64 "\n", (int)list[j].key.n,
+                   list[j].key.p, *(int64_t *)list[j].value);
         }
         total.ok += k->ok;
         total.rejected += k->rejected;

@@ -8,11 +8,21 @@
 #include "schema.h"
 
 #define JSON_LINE_MAX (4 * (size_t)REC_MAX) /* escapes take up to 6 bytes */
+#define KIND_MAX      64                    /* bytes of a kind */
 
 struct rec_counts {
     struct map kinds; /* kind -> struct rec_tally */
     struct rec_tally all;
 };
+
+/* The counts are one map of the end record: so many kinds and no more. */
+static int check_kinds(const struct rec_counts *c, const struct val *rec,
+                       struct err *e)
+{
+    if (c->kinds.n < VAL_KEYS || map_has(&c->kinds, rec_kind(rec)))
+        return 0;
+    return err_set(e, ERR_TOO_LARGE, "more than %d kinds of records", VAL_KEYS);
+}
 
 static void count(struct rec_counts *c, const struct val *rec)
 {
@@ -63,7 +73,7 @@ static void counts_release(struct rec_counts *c)
 struct rec_reader {
     struct zsource *src;
     char *name;
-    bool bare, started, ended, has_peek;
+    bool bare, started, ended, has_peek, skip;
     enum rec_format format;
     struct buf in; /* bytes not yet consumed, from pos on */
     size_t pos;
@@ -197,12 +207,31 @@ static int next_packed(struct rec_reader *r, struct span *rec, struct err *e)
     }
 }
 
+/* Drop the rest of a line that was too long. */
+static int skip_line(struct rec_reader *r, struct err *e)
+{
+    while (r->skip) {
+        char *p = r->in.p + r->pos;
+        size_t n = r->in.n - r->pos;
+        char *nl = n ? memchr(p, '\n', n) : NULL;
+
+        consume(r, nl ? (size_t)(nl - p) + 1 : n);
+        r->skip = !nl && !r->eof;
+        if (r->skip && more(r, e) < 0)
+            return dead(r, e);
+    }
+    return 0;
+}
+
 /* One JSON line without its line end; KM_END at the end of the input. */
 static int next_line(struct rec_reader *r, struct span *line, size_t *used,
                      struct err *e)
 {
     size_t seen = 0;
+    int rc = skip_line(r, e);
 
+    if (rc)
+        return rc;
     for (;;) {
         char *p = r->in.p + r->pos;
         size_t n = r->in.n - r->pos;
@@ -219,9 +248,13 @@ static int next_line(struct rec_reader *r, struct span *line, size_t *used,
             return KM_END;
         seen = n;
         if (n > JSON_LINE_MAX) {
+            r->skip = true;
+            r->line++;
             err_set(e, ERR_TOO_LARGE, "line is larger than %zu bytes",
                     JSON_LINE_MAX);
-            return dead(r, e);
+            err_wrap(e, "'%s', line %" PRIu64 " at byte %" PRIu64, r->name,
+                     r->line, r->offset);
+            return KM_RECORD;
         }
         if (more(r, e) < 0)
             return dead(r, e);
@@ -274,7 +307,13 @@ static int check_end(struct rec_reader *r, struct val *end, struct err *e)
 
 static int after_end(struct rec_reader *r, struct err *e)
 {
-    while (!r->eof && r->pos == r->in.n) {
+    for (;;) {
+        /* an empty line is none of JSON lines */
+        while (r->format == REC_JSON && r->pos < r->in.n &&
+               strchr(" \t\r\n", r->in.p[r->pos]) && r->in.p[r->pos])
+            consume(r, 1);
+        if (r->pos < r->in.n || r->eof)
+            break;
         if (more(r, e) < 0)
             return dead(r, e);
     }
@@ -284,6 +323,29 @@ static int after_end(struct rec_reader *r, struct err *e)
     }
     r->ended = true;
     return KM_END;
+}
+
+/* Whatever its form, a record has a kind and can be written packed. */
+static int check_form(const struct val *v, size_t bytes, struct err *e)
+{
+    struct buf packed = BUF_INIT(REC_MAX);
+    struct span kind = rec_kind(v);
+    int rc = 0;
+
+    if (v->type != VAL_MAP || !kind.p)
+        return err_set(e, ERR_SCHEMA, "not a map with a 'kind'");
+    if (kind.n > KIND_MAX)
+        return err_set(e, ERR_SCHEMA, "'kind' of %zu bytes", kind.n);
+    if (!val_bounded(v))
+        return err_set(e, ERR_TOO_LARGE,
+                       "nested deeper than %d, or a map of more than %d keys",
+                       VAL_DEPTH, VAL_KEYS);
+    /* "1.5," in JSON takes 9 bytes packed, and nothing grows more */
+    if (bytes > REC_MAX / 3 && val_pack(&packed, v) != 0)
+        rc = err_set(e, ERR_TOO_LARGE, "record is larger than %u bytes",
+                     REC_MAX);
+    buf_release(&packed);
+    return rc;
 }
 
 static int read_packed(struct rec_reader *r, struct arena *a, struct val **out,
@@ -298,10 +360,8 @@ static int read_packed(struct rec_reader *r, struct arena *a, struct val **out,
     raw = arena_span(a, raw);
     if (val_unpack(a, raw, &used, out, e) != 0)
         return dead(r, e);
-    if ((*out)->type != VAL_MAP || !rec_kind(*out).p) {
-        err_set(e, ERR_SCHEMA, "not a map with a 'kind'");
+    if (check_form(*out, 0, e) != 0)
         return dead(r, e);
-    }
     kind = rec_kind(*out);
     if (span_is(kind, "end")) {
         rc = check_end(r, *out, e);
@@ -340,8 +400,8 @@ static int read_json(struct rec_reader *r, struct arena *a, struct val **out,
             continue;
         }
         rc = val_parse_json(a, line, VAL_JSON_STRICT, out, e);
-        if (rc == 0 && ((*out)->type != VAL_MAP || !rec_kind(*out).p))
-            rc = err_set(e, ERR_SCHEMA, "not an object with a 'kind'");
+        if (rc == 0)
+            rc = check_form(*out, line.n, e);
         if (rc < 0)
             err_wrap(e, "'%s', line %" PRIu64 " at byte %" PRIu64, r->name,
                      r->line, r->offset);
@@ -424,6 +484,8 @@ int rec_read(struct rec_reader *r, struct arena *a, struct val **out,
             return dead(r, e);
         }
     }
+    if (check_kinds(&r->counts, *out, e) != 0)
+        return dead(r, e);
     count(&r->counts, *out);
     r->number++;
     return KM_OK;
@@ -480,6 +542,11 @@ static int put_val(struct rec_writer *w, const struct val *v, bool digest,
 {
     int rc;
 
+    if (!val_bounded(v))
+        return err_set(e, ERR_TOO_LARGE,
+                       "record is nested deeper than %d, or has a map of more "
+                       "than %d keys",
+                       VAL_DEPTH, VAL_KEYS);
     buf_clear(&w->scratch);
     if (w->format == REC_JSON) {
         rc = val_json(&w->scratch, v);
@@ -534,7 +601,7 @@ int rec_write_header(struct rec_writer *w, const char *program,
 
 int rec_write(struct rec_writer *w, const struct val *rec, struct err *e)
 {
-    if (put_val(w, rec, true, e) < 0)
+    if (check_kinds(&w->counts, rec, e) < 0 || put_val(w, rec, true, e) < 0)
         return -1;
     count(&w->counts, rec);
     return 0;

@@ -48,6 +48,7 @@ const struct opt stage_common_opts[] = {
 
 struct emit {
     struct rec_writer *w;
+    const char *stage;
     uint64_t read;
     uint64_t lost; /* input lines that could not become a record */
 };
@@ -55,6 +56,14 @@ struct emit {
 int emit_rec(struct emit *out, struct arena *a, struct val *rec, struct err *e)
 {
     rec_seal(a, rec);
+    if (rec_write(out->w, rec, e) == 0)
+        return 0;
+    if (e->code != ERR_TOO_LARGE)
+        return KM_DEAD;
+    /* it travels on without its bulk, as all that is rejected */
+    log_warning("%.*s: %s", (int)MIN(rec_id(rec).n, (size_t)ID_HEX),
+                rec_id(rec).p ? rec_id(rec).p : "?", e->msg);
+    rec_fail(a, rec, out->stage, ERR_TOO_LARGE, e->msg);
     return rec_write(out->w, rec, e) < 0 ? KM_DEAD : 0;
 }
 
@@ -257,7 +266,7 @@ static enum progress_mode progress_mode(void)
 int stage_main(int argc, char **argv, const struct stage *s)
 {
     struct stage_env env = {0};
-    struct emit out = {0};
+    struct emit out = {.stage = s->name};
     struct rec_reader *in = NULL;
     struct output o;
     struct rec_tally t;

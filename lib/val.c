@@ -144,14 +144,18 @@ static long find_key(const struct val *map, struct span key)
 
 void val_set(struct arena *a, struct val *map, const char *key, struct val *v)
 {
-    struct span k = span_str(key);
-    long at = find_key(map, k);
+    long at = find_key(map, span_str(key));
+
+    if (at >= 0)
+        map->map.v[at] = v;
+    else
+        val_add(a, map, key, v);
+}
+
+void val_add(struct arena *a, struct val *map, const char *key, struct val *v)
+{
     uint32_t cap;
 
-    if (at >= 0) {
-        map->map.v[at] = v;
-        return;
-    }
     if (map->map.n == map->map.cap) {
         cap = map->map.cap ? map->map.cap * 2 : 8;
         struct val **p = arena_array(a, cap, sizeof(*p));
@@ -164,7 +168,7 @@ void val_set(struct arena *a, struct val *map, const char *key, struct val *v)
         map->map.keys = q;
         map->map.cap = cap;
     }
-    map->map.keys[map->map.n] = k;
+    map->map.keys[map->map.n] = span_str(key);
     map->map.v[map->map.n++] = v;
 }
 
@@ -310,4 +314,25 @@ bool val_equal(const struct val *a, const struct val *b)
         return true;
     }
     return false;
+}
+
+static bool bounded(const struct val *v, int depth)
+{
+    uint32_t n = (uint32_t)val_len(v);
+    bool map = v->type == VAL_MAP;
+
+    if (!map && v->type != VAL_LIST)
+        return true;
+    if (depth > VAL_DEPTH || (map && n > VAL_KEYS))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!bounded(map ? v->map.v[i] : v->list.v[i], depth + 1))
+            return false;
+    }
+    return true;
+}
+
+bool val_bounded(const struct val *v)
+{
+    return bounded(v, 1);
 }

@@ -13,6 +13,7 @@
 #include "mem.h"
 
 #define VAL_DEPTH 16
+#define VAL_KEYS  512 /* of one map in a record */
 
 enum val_type {
     VAL_NIL,
@@ -59,6 +60,8 @@ struct val *val_copy(struct arena *a, const struct val *v); /* deep */
 void val_push(struct arena *a, struct val *list, struct val *v);
 /* Insert or replace KEY (a literal or arena text: it is borrowed). */
 void val_set(struct arena *a, struct val *map, const char *key, struct val *v);
+/* The same for a KEY that MAP surely has not: does not look for it. */
+void val_add(struct arena *a, struct val *map, const char *key, struct val *v);
 void val_del(struct val *map, const char *key);
 
 /* Getters accept NULL and a wrong type: they then give NULL, the default or
@@ -78,6 +81,8 @@ int64_t val_geti(const struct val *map, const char *key, int64_t dflt);
 double val_getf(const struct val *map, const char *key, double dflt);
 bool val_getb(const struct val *map, const char *key, bool dflt);
 bool val_equal(const struct val *a, const struct val *b);
+/* Is V within VAL_DEPTH and VAL_KEYS, so that a reader of records takes it? */
+bool val_bounded(const struct val *v);
 
 /* msgpack. Every length is checked against the bytes left before anything is
  * allocated (an item needs at least one byte), depth and item count bounded.

@@ -276,7 +276,7 @@ static struct val *convert(struct arena *a, json_t *j)
     case JSON_OBJECT:
         v = val_map(a);
         json_object_foreach(j, key, item)
-            val_set(a, v, arena_strdup(a, span_str(key)), convert(a, item));
+            val_add(a, v, arena_strdup(a, span_str(key)), convert(a, item));
         return v;
     default:
         return val_nil(a);

@@ -61,6 +61,8 @@ static int decode_list(struct cursor *c, uint64_t n, int depth,
 {
     struct val *list = NULL;
 
+    if (depth > VAL_DEPTH)
+        return bad(c, "nested too deep");
     /* each item needs a byte: nothing is reserved for what cannot be there */
     if (n > c->n - c->pos)
         return MORE;
@@ -95,7 +97,9 @@ static int decode_map(struct cursor *c, uint64_t n, int depth, struct val **out)
 
     if (n > (c->n - c->pos) / 2)
         return MORE;
-    if (n > 512)
+    if (depth > VAL_DEPTH)
+        return bad(c, "nested too deep");
+    if (n > VAL_KEYS)
         return bad(c, "map with too many keys");
     if (c->a)
         *out = map = val_map(c->a);
@@ -179,8 +183,6 @@ static int decode(struct cursor *c, int depth, struct val **out)
 
     if (rc)
         return rc;
-    if (depth > VAL_DEPTH)
-        return bad(c, "nested too deep");
     b = (unsigned char)lead;
     if (b <= 0x7f || b >= 0xe0) {
         if (c->a)
