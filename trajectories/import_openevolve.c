@@ -367,6 +367,7 @@ static void read_program(struct run *r, int at, const char *folder,
     struct span stem = {name, strlen(name) - strlen(".json")};
     char *where = xasprintf("%s%s%s", folder, *folder ? "/" : "", name);
     arena_reset(&r->arena);
+    stem = val_as_str(val_text(&r->arena, stem)); /* valid UTF-8 */
     if (read_file(at, name, &text, &e) != 0) {
         broken(r, stem, where, &e);
         goto out;
