@@ -153,8 +153,8 @@ static void take_verdict(struct select *s, const struct val *rec)
     struct candidate *c = candidate(s, val_gets(rec, "revision"));
     struct span context = context_of(s, rec);
     if (c->judged && !c->infrastructure) {
-        /* A second one of the same kind says nothing new. */
-        if (span_eq(context, c->context))
+        /* A failed one, or a second one of the same kind, says nothing new. */
+        if (!rec_ok(rec) || span_eq(context, c->context))
             s->repeated++;
         else
             c->mixed = true;

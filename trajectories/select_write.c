@@ -7,8 +7,8 @@
 #include "trajectories/select.h"
 
 #define STAGE "trajectories"
-/* Of the bulk of a group's children, so that the record stays in bounds. */
-#define MAX_GROUP (REC_MAX - (1u << 20))
+/* Of the revisions in a step or group, so that the record stays in bounds. */
+#define MAX_BULK (REC_MAX - (1u << 20))
 
 static const char *const mode_names[MODES] = {"sft", "rl"};
 
@@ -104,6 +104,8 @@ static int make_step(struct select *s, struct arena *a, struct candidate *c,
 {
     struct val *rec = NULL, *parent = NULL, *step = rec_new(a, "step");
     struct decision d = c->decided[mode];
+    if (d.code == ERR_NONE && c->up && c->rec.n + c->up->rec.n > MAX_BULK)
+        d = (struct decision){ERR_TOO_LARGE, "with its parent"};
     bool kept = c->seen && d.code == ERR_NONE;
     if (c->seen && spill_get(&s->spill, c->rec, a, &rec, e) != 0)
         return -2;
@@ -197,7 +199,7 @@ static struct decision judge_group(struct select *s, const struct members *m)
     if (usable && !span_eq(p->context, c->context))
         return (struct decision){ERR_CONFLICT,
                                  "the parent was measured elsewhere"};
-    if (bulk > MAX_GROUP)
+    if (bulk > MAX_BULK)
         return (struct decision){ERR_TOO_LARGE, NULL};
     return (struct decision){ERR_NONE, NULL};
 }
