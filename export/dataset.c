@@ -286,6 +286,17 @@ static int manifest_text(struct buf *out, const struct val *m)
     return out->full ? -1 : 0;
 }
 
+/* What a full disk tells late is told while the old data set still stands. */
+static int sync_files(const struct dataset *d, struct err *e)
+{
+    for (size_t i = 0; i < d->files.n; i++)
+        if (fsync(d->files.v[i].fd) != 0 && errno != EINVAL)
+            return err_sys(e, "cannot sync '%s'", d->files.v[i].part);
+    if (fsync(d->manifest.fd) != 0 && errno != EINVAL)
+        return err_sys(e, "cannot sync '%s'", d->manifest.part);
+    return 0;
+}
+
 int dataset_commit(struct dataset *d, const struct val *manifest, struct err *e)
 {
     struct buf text = BUF_INIT(64u << 20);
@@ -295,7 +306,11 @@ int dataset_commit(struct dataset *d, const struct val *manifest, struct err *e)
         err_set(e, ERR_TOO_LARGE, "manifest is too large");
         goto out;
     }
-    if (io_write_full(d->manifest.fd, text.p, text.n, e) != 0)
+    if (io_write_full(d->manifest.fd, text.p, text.n, e) != 0) {
+        err_wrap(e, "'%s'", path);
+        goto out;
+    }
+    if (sync_files(d, e) != 0)
         goto out;
     /* From here to the end there is no valid data set. */
     if (unlink(path) != 0 && errno != ENOENT) {

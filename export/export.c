@@ -139,14 +139,15 @@ static void count_input(struct export *x, const struct val *rec)
 {
     struct span kind = rec_kind(rec), state = val_gets(rec, "state");
     const struct val *why = val_get(rec, "why");
-    char name[256];
-    snprintf(name, sizeof(name), "%.*s.%.*s", (int)MIN(kind.n, 64u), kind.p,
-             (int)MIN(state.n, 16u), state.p ? state.p : "");
+    char name[256], head[65], tail[101];
+    /* masked: a cut inside a character would not be JSON */
+    mask_text(head, sizeof(head), kind);
+    snprintf(name, sizeof(name), "%s.%s", head, mask_text(tail, 17, state));
     tally_add(&x->input, name);
     for (size_t i = 0; i < val_len(why); i++) {
         struct span w = val_as_str(val_at(why, i));
-        snprintf(name, sizeof(name), "%.*s.%.*s", (int)MIN(kind.n, 64u), kind.p,
-                 (int)MIN(w.n, 100u), w.p ? w.p : "");
+        snprintf(name, sizeof(name), "%s.%s", head,
+                 mask_text(tail, sizeof(tail), w));
         tally_add(&x->why, name);
     }
 }
@@ -291,6 +292,10 @@ static int run(struct export *x, struct err *e)
     struct dataset_options o = {
         .shard_size = opt_shard_size, .jsonl = opt_jsonl, .force = opt_force};
     int status = -1;
+    if (opt_templates && access(opt_templates, X_OK) != 0) {
+        err_sys(e, "cannot open folder '%s'", opt_templates);
+        goto out;
+    }
     if (rec_header(x->in, &x->header, e) != 0 ||
         tasks_load(&x->tasks, opt_tasks, e) != 0)
         goto out;

@@ -38,9 +38,10 @@ struct sample sample_of(const struct val *child, double base,
     bool good =
         val_getb(child, "correct", false) && val_getb(child, "honest", false);
     s.earns = earns(child, o);
-    /* Judged well and yet not timed: not the candidate's fault. */
+    /* Judged well and yet not timed: not the candidate's fault. Nor are times
+     * so far apart that no number holds their ratio. */
     s.valid = !span_is(val_gets(child, "outcome"), "infrastructure") &&
-              (!good || isfinite(ratio));
+              (!good || isfinite(ratio / base));
     if (isfinite(ratio) && ratio > 0) {
         s.speedup_ref = ratio;
         s.speedup_parent = ratio / base;

@@ -98,7 +98,7 @@ int io_mkdirs(const char *path, struct err *e)
     char *p = xstrdup(path);
     int rc = 0;
 
-    for (char *s = p + 1; rc == 0; s++) {
+    for (char *s = *p ? p + 1 : p; rc == 0; s++) {
         char c = *s;
         if (c != '/' && c != '\0')
             continue;

@@ -49,7 +49,8 @@ static const struct {
      "\"ratio\":2.0}",
      1, true, 0, 0, -1},
     {"{\"outcome\":\"infrastructure\",\"correct\":false}", 1, false, 0, 0, 0},
-    {"{" GOOD ",\"outcome\":\"ok\"}", 1, false, 0, 0, 0}, /* not timed */
+    {"{" GOOD ",\"outcome\":\"ok\"}", 1, false, 0, 0, 0},   /* not timed */
+    {"{" GOOD ",\"ratio\":1e300}", 1e-300, false, 0, 0, 0}, /* no number */
 };
 
 START_TEST(test_rewards)
