@@ -13,7 +13,8 @@
 #define CLOSE_S 5.0
 
 /* Path of an internal program: in $KM_LIBEXEC, else beside this one as in a
- * build folder, else where it was installed. Caller frees. */
+ * build folder or an installed one that was moved, else where it was
+ * installed. Caller frees. */
 static char *internal_program(const char *name)
 {
     char self[PATH_MAX];
@@ -27,10 +28,13 @@ static char *internal_program(const char *name)
         slash = strrchr(self, '/');
         if (slash)
             *slash = 0;
-        path = xasprintf("%s/../libexec/%s", self, name);
-        if (access(path, X_OK) == 0)
-            return path;
-        free(path);
+        static const char *const places[] = {"", "kernelmill/"};
+        for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+            path = xasprintf("%s/../libexec/%s%s", self, places[i], name);
+            if (access(path, X_OK) == 0)
+                return path;
+            free(path);
+        }
     }
     return xasprintf("%s/%s", KM_LIBEXECDIR, name);
 }
