@@ -89,16 +89,45 @@ void gitrepo_close(struct gitrepo *r)
     free(r);
 }
 
+/* Look up an object that libgit2 reads as a whole. A few kilobytes can unpack
+ * to gigabytes, so the size is asked first. */
+static int lookup(struct gitrepo *r, const git_oid *oid, git_object_t want,
+                  git_object **out)
+{
+    size_t size = 0;
+    git_object_t type;
+    *out = NULL;
+    if (git_odb_read_header(&size, &type, r->odb, oid) != 0)
+        return -1;
+    if (size > GIT_MAX_OBJECT) {
+        git_error_set_str(GIT_ERROR_ODB, "object is too large");
+        return -1;
+    }
+    return git_object_lookup(out, r->git, oid, want);
+}
+
 /* Commit that OID, or the tag it is, stands for. */
 static int peel(struct gitrepo *r, const git_oid *oid, git_commit **out)
 {
-    git_object *o = NULL, *c = NULL;
-    int rc = git_object_lookup(&o, r->git, oid, GIT_OBJECT_ANY);
-    if (rc == 0)
-        rc = git_object_peel(&c, o, GIT_OBJECT_COMMIT);
+    git_object *o = NULL;
+    git_oid id = *oid;
+    *out = NULL;
+    for (int i = 0; i < GIT_MAX_TAGS; i++) {
+        if (lookup(r, &id, GIT_OBJECT_ANY, &o) != 0)
+            return -1;
+        if (git_object_type(o) == GIT_OBJECT_COMMIT) {
+            *out = (git_commit *)o;
+            return 0;
+        }
+        if (git_object_type(o) != GIT_OBJECT_TAG)
+            break;
+        id = *git_tag_target_id((git_tag *)o);
+        git_object_free(o);
+        o = NULL;
+    }
     git_object_free(o);
-    *out = (git_commit *)c;
-    return rc;
+    git_error_set_str(GIT_ERROR_OBJECT, "no commit");
+    return -1;
 }
 
 /* Newest commit of the references matching GLOB; names break ties, as they
@@ -112,9 +141,11 @@ static git_commit *newest(struct gitrepo *r, const char *glob)
     if (git_reference_iterator_glob_new(&it, r->git, glob) != 0)
         return NULL;
     while (git_reference_next(&ref, it) == 0) {
-        git_object *o = NULL;
-        if (git_reference_peel(&o, ref, GIT_OBJECT_COMMIT) == 0) {
-            git_commit *c = (git_commit *)o;
+        git_commit *c = NULL;
+        git_oid oid;
+        if (git_reference_name_to_id(&oid, r->git, git_reference_name(ref)) ==
+                0 &&
+            peel(r, &oid, &c) == 0) {
             const char *name = git_reference_name(ref);
             git_time_t t = git_commit_time(c);
             git_time_t b = best ? git_commit_time(best) : 0;
@@ -224,7 +255,8 @@ static int walk_entry(struct walk *w, const git_tree_entry *te, struct err *e)
     git_oid_tostr(entry.oid, sizeof(entry.oid), git_tree_entry_id(te));
     if (mode == GIT_FILEMODE_TREE) {
         git_tree *t = NULL;
-        if (git_tree_lookup(&t, w->r->git, git_tree_entry_id(te)) == 0) {
+        if (lookup(w->r, git_tree_entry_id(te), GIT_OBJECT_TREE,
+                   (git_object **)&t) == 0) {
             if (w->stack.n >= GIT_MAX_DEPTH || buf_addc(&w->path, '/') != 0) {
                 git_tree_free(t);
                 return err_set(e, ERR_TOO_LARGE, "folders nested too deep");
@@ -254,7 +286,8 @@ int gitrepo_walk(struct gitrepo *r, const char *commit, gitvisit *visit,
     git_tree *root = NULL;
     int rc = -1;
     if (git_oid_fromstr(&oid, commit) != 0 || peel(r, &oid, &c) != 0 ||
-        git_commit_tree(&root, c) != 0) {
+        lookup(r, git_commit_tree_id(c), GIT_OBJECT_TREE,
+               (git_object **)&root) != 0) {
         git_fail(e, ERR_MISSING_OBJECT, "cannot read the tree of", commit);
         goto out;
     }

@@ -48,6 +48,8 @@ struct gitentry {
 #define GIT_MAX_ENTRIES 1000000
 #define GIT_MAX_DEPTH   128
 #define GIT_MAX_PATH    4096
+#define GIT_MAX_OBJECT  (64u << 20) /* commit, tag or tree, unpacked */
+#define GIT_MAX_TAGS    16          /* tags of tags */
 
 /*
  * Walk the tree of COMMIT depth first, in git's order, and call VISIT for all
