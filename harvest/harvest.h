@@ -16,6 +16,10 @@
     ((size_t)1 << 30) /* packed records of one repository                      \
                        */
 
+/* Seconds without CPU time after which a repository is given up: a pipe among
+ * its files is never written to. */
+#define HARVEST_IDLE 30.0
+
 struct harvest_rules {
     const char *rev; /* NULL = HEAD */
     bool any_licence;

@@ -136,6 +136,7 @@ static int harvest_finish(void *state, struct emit *out, struct err *e)
         .payload = r,
         .jobs = r->jobs,
         .cpu_s = REPO_CPU,
+        .idle_s = HARVEST_IDLE,
         .max_item = HARVEST_MAX_OUT,
     };
     r->out = out;

@@ -173,6 +173,7 @@ int targets_probe(struct targets *t, const char *rev, int jobs, struct err *e)
         .payload = &p,
         .jobs = jobs,
         .cpu_s = PROBE_CPU,
+        .idle_s = HARVEST_IDLE,
         .max_item = 4096,
     };
     struct pool *pool = pool_new(&ops);

@@ -17,6 +17,9 @@
 
 #define JOBS_MAX 256
 #define TICK_MS  200 /* how often limits are looked at */
+/* A longer time between two looks was ours, not the workers': stopped by job
+ * control, or the reader of the output was slow. */
+#define AWAY_S   5.0
 /* Results waiting for an earlier one, per worker: bounds the memory. */
 #define WINDOW 4
 
@@ -35,6 +38,7 @@ struct worker {
     long item; /* index in the window, -1 idle */
     double started;
     double cpu_before;
+    double cpu_seen, moved; /* the latest CPU time and when it was first seen */
     /* reply as it arrives */
     unsigned char head[16];
     size_t n_head, n_body;
@@ -45,6 +49,7 @@ struct pool {
     struct worker *workers;
     struct item *window;         /* ring of `size` */
     size_t size, first, n, next; /* next: first not handed out, from first */
+    double looked;               /* when limits were last looked at */
 };
 
 struct reply_head {
@@ -208,6 +213,17 @@ static bool overran(const struct pool *p, const struct worker *w)
                        now_s() - w->started > 10 * lim);
 }
 
+static bool idles(const struct pool *p, struct worker *w)
+{
+    double cpu = worker_cpu(w->pid), now = now_s();
+
+    if (cpu > w->cpu_seen || now - p->looked > AWAY_S) {
+        w->cpu_seen = cpu;
+        w->moved = now;
+    }
+    return p->ops.idle_s > 0 && now - w->moved > p->ops.idle_s;
+}
+
 static void hand_out(struct pool *p, struct worker *w)
 {
     size_t at = (p->first + p->next) % p->size;
@@ -223,7 +239,8 @@ static void hand_out(struct pool *p, struct worker *w)
     }
     w->item = (long)at;
     w->started = now_s();
-    w->cpu_before = worker_cpu(w->pid);
+    w->cpu_before = w->cpu_seen = worker_cpu(w->pid);
+    w->moved = w->started;
     /* the worker is idle and reads; a dead one shows up as end of stream */
     if (send(w->sock, &n, sizeof(n), MSG_NOSIGNAL) != sizeof(n))
         return;
@@ -330,7 +347,10 @@ static int turn(struct pool *p, bool wait, struct err *e)
                 take_reply(p, w);
             else if (w->item >= 0 && overran(p, w))
                 lose_item(p, w, ERR_TIMEOUT, "took too long");
+            else if (w->item >= 0 && idles(p, w))
+                lose_item(p, w, ERR_TIMEOUT, "waits for what does not come");
         }
+        p->looked = now_s();
     }
     while (rc == 0 && deliver(p, e, &rc))
         ;

@@ -28,6 +28,9 @@ struct pool_ops {
     int jobs;        /* 1 .. 256 */
     double cpu_s;    /* CPU seconds an item may take (0 = no limit); wall
                         limit is ten times that */
+    double idle_s;   /* seconds an item may go on without any CPU time, as one
+                        that opened a pipe does (0 = no limit); not for work
+                        that waits for processes of its own */
     int64_t memory;  /* RLIMIT_AS of a worker, 0 = none */
     size_t max_item; /* bytes of an item or a result */
 };

@@ -274,6 +274,8 @@ static int work(void *state, struct span item, struct buf *out, struct err *er)
     if (span_starts(item, "spin"))
         for (;;)
             x++;
+    if (span_starts(item, "wait"))
+        pause();
     if (span_starts(item, "fail"))
         return err_set(er, ERR_PARSE, "no good");
     if (span_starts(item, "slow"))
@@ -393,6 +395,30 @@ START_TEST(test_pool_stops_when_told)
 }
 END_TEST
 
+START_TEST(test_pool_gives_up_what_only_waits)
+{
+    struct seen seen = {.order = true};
+    struct pool_ops ops = {.work = work,
+                           .result = result,
+                           .payload = &seen,
+                           .jobs = 2,
+                           .cpu_s = 60,
+                           .idle_s = 0.5,
+                           .max_item = 1000};
+    struct pool *p = pool_new(&ops);
+    static const char *const items[] = {"slow000", "wait001", "ok002",
+                                        "slow003"};
+
+    for (size_t i = 0; i < ARRAY_LEN(items); i++)
+        ck_assert_int_eq(pool_put(p, span_str(items[i]), &e), 0);
+    ck_assert_int_eq(pool_drain(p, &e), 0);
+    pool_free(p);
+    ck_assert(seen.order);
+    ck_assert_int_eq(seen.n, 4);
+    ck_assert_int_eq(seen.timed_out, 1);
+}
+END_TEST
+
 START_TEST(test_pool_refuses_large_items_in_order)
 {
     struct seen seen = {.order = true};
@@ -432,6 +458,7 @@ Suite *io_suite(void)
     tcase_add_loop_test(t, test_pool_keeps_order_and_survives, 0, 3);
     tcase_add_loop_test(t, test_pool_passed_items_keep_their_place, 0, 3);
     tcase_add_test(t, test_pool_stops_when_told);
+    tcase_add_test(t, test_pool_gives_up_what_only_waits);
     tcase_add_test(t, test_pool_refuses_large_items_in_order);
     suite_add_tcase(s, t);
     return s;
