@@ -153,6 +153,18 @@ static void find_registered(struct crepo *r, struct cfile *f)
     }
 }
 
+/* Does read X of statement S change what it names? A compound statement holds
+ * its stores; the calls in its blocks are statements of their own. */
+static bool changes(const struct pystmt *s, const struct pyread *x)
+{
+    if (x->bound != 0 || (x->flags & PYREAD_DEFERRED))
+        return false;
+    if (s->kind == PYSTMT_EXPR && x->at == s->start &&
+        (x->flags & PYREAD_CALL) && x->name.n < x->dotted.n)
+        return true;
+    return s->parent < 0 && (x->flags & PYREAD_STORE);
+}
+
 /* `X.attr = v`, `X[k] = v`, `X.register(...)` and loops of such. */
 static void find_mutators(struct crepo *r, struct cfile *f)
 {
@@ -162,20 +174,13 @@ static void find_mutators(struct crepo *r, struct cfile *f)
         const struct pystmt *s = &m->stmts.v[i];
         bool expr = s->kind == PYSTMT_EXPR;
 
-        if (s->parent >= 0 || s->is_main || s->type_checking ||
+        if (s->is_main || s->type_checking ||
             (!expr && s->kind != PYSTMT_ASSIGN && s->kind != PYSTMT_COMPOUND))
             continue;
         for (size_t k = reads_from(m, s->start);
-             k < m->reads.n && m->reads.v[k].at < s->end; k++) {
-            const struct pyread *x = &m->reads.v[k];
-            bool method = expr && x->at == s->start &&
-                          (x->flags & PYREAD_CALL) && x->name.n < x->dotted.n;
-
-            if (x->bound != 0 || (x->flags & PYREAD_DEFERRED) ||
-                !((x->flags & PYREAD_STORE) || method))
-                continue;
-            add_mutator(f, crepo_target(r, f, k), (int)i, false);
-        }
+             k < m->reads.n && m->reads.v[k].at < s->end; k++)
+            if (changes(s, &m->reads.v[k]))
+                add_mutator(f, crepo_target(r, f, k), s->top, false);
     }
 }
 

@@ -48,7 +48,21 @@ def register(name):
         TABLE[name] = cls
         return cls
     return wrap
+=== pkg/loop.py
+import torch.nn as nn
+NAMES, OTHER = [], []
+for i in range(3):
+    if i > 1:
+        NAMES.append(i)
+    def later():
+        OTHER.append(i)
+with nn.Module() as _:
+    print(NAMES.count(1))
+class Loop(nn.Module):
+    def forward(self, x):
+        return NAMES
 === modules
 pkg/a.py Net
 pkg/b.py Even
+pkg/loop.py Loop
 END
