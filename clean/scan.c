@@ -255,6 +255,16 @@ static struct span literal(struct walk *w, TSNode n)
     return s;
 }
 
+/* A constant that is written in pieces or with escapes: nobody who means a name
+ * writes it so. */
+static bool is_disguised(struct walk *w, TSNode n)
+{
+    if (pynode_is(n, "binary_operator"))
+        return is_plain_string(pynode_field(n, "left")) &&
+               is_plain_string(pynode_field(n, "right"));
+    return is_plain_string(n) && literal(w, n).n == 0;
+}
+
 static void call(struct walk *w, TSNode n)
 {
     TSNode f = pynode_field(n, "function");
@@ -276,7 +286,70 @@ static void call(struct walk *w, TSNode n)
 
         if (l.attr.n > 0 && l.dotted.n > 0)
             array_push(&w->s->literals, l);
+        if (is_disguised(w, ts_node_named_child(args, 1)))
+            find(w, ts_node_start_byte(f), ERR_UNSAFE, name);
     }
+}
+
+/* An attribute N: of an unsafe name; or in (a.b).name, like getattr. */
+static void attribute(struct walk *w, TSNode n)
+{
+    TSNode object = pynode_field(n, "object"), a = pynode_field(n, "attribute");
+    struct literal_attr l = {.attr = pynode_text(w->m->text, a)};
+    bool inside = false;
+
+    if (py_unsafe_attr(l.attr))
+        find(w, ts_node_start_byte(a), ERR_UNSAFE, l.attr);
+    while (pynode_is(object, "parenthesized_expression")) {
+        object = ts_node_named_child(object, 0);
+        inside = true;
+    }
+    l.at = ts_node_start_byte(object);
+    l.dotted = pynode_dotted(w->m->text, object);
+    if (inside && l.dotted.n > 0)
+        array_push(&w->s->literals, l);
+}
+
+/* Python reads identifiers in normal form NFKC, in which a full-width, raised
+ * or mathematical letter is the plain one: the name is another than what stands
+ * there. */
+static bool folds_to_ascii(struct span name)
+{
+    /* letters and digits whose NFKC has ASCII in it, by block */
+    static const struct {
+        uint32_t first, last;
+    } blocks[] = {
+        {0x00aa, 0x00aa},   {0x00ba, 0x00ba},   {0x0132, 0x0133},
+        {0x013f, 0x0140},   {0x0149, 0x0149},   {0x017f, 0x017f},
+        {0x01c4, 0x01cc},   {0x01f1, 0x01f3},   {0x02b0, 0x02b0},
+        {0x02b2, 0x02b3},   {0x02b7, 0x02b8},   {0x02e1, 0x02e3},
+        {0x1d2c, 0x1d2c},   {0x1d2e, 0x1d2e},   {0x1d30, 0x1d31},
+        {0x1d33, 0x1d3a},   {0x1d3c, 0x1d3c},   {0x1d3e, 0x1d43},
+        {0x1d47, 0x1d49},   {0x1d4d, 0x1d4d},   {0x1d4f, 0x1d50},
+        {0x1d52, 0x1d52},   {0x1d56, 0x1d58},   {0x1d5b, 0x1d5b},
+        {0x1d62, 0x1d65},   {0x1d9c, 0x1d9c},   {0x1da0, 0x1da0},
+        {0x1dbb, 0x1dbb},   {0x1e9a, 0x1e9a},   {0x2071, 0x207f},
+        {0x2090, 0x2093},   {0x2095, 0x209c},   {0x2102, 0x2102},
+        {0x210a, 0x210e},   {0x2110, 0x2115},   {0x2119, 0x2124},
+        {0x2128, 0x212a},   {0x212c, 0x212d},   {0x212f, 0x2131},
+        {0x2133, 0x2134},   {0x2139, 0x2139},   {0x2145, 0x2149},
+        {0x2160, 0x217f},   {0x2c7c, 0x2c7d},   {0xa7f2, 0xa7f4},
+        {0xfb00, 0xfb06},   {0xfe33, 0xfe34},   {0xfe4d, 0xfe4f},
+        {0xff10, 0xff5a},   {0x107a5, 0x107a5}, {0x1d400, 0x1d6a3},
+        {0x1d7ce, 0x1d7ff}, {0x1fbf0, 0x1fbf9},
+    };
+
+    for (size_t i = 0; i < name.n;) {
+        unsigned char b = (unsigned char)name.p[i++];
+        uint32_t c = b < 0xe0 ? b & 0x1f : b < 0xf0 ? b & 0x0f : b & 0x07;
+
+        while (i < name.n && ((unsigned char)name.p[i] & 0xc0) == 0x80)
+            c = c << 6 | ((unsigned char)name.p[i++] & 0x3f);
+        for (size_t k = 0; b >= 0x80 && k < ARRAY_LEN(blocks); k++)
+            if (c >= blocks[k].first && c <= blocks[k].last)
+                return true;
+    }
+    return false;
 }
 
 static void identifier(struct walk *w, TSNode n, const struct level *up,
@@ -345,16 +418,36 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
         here->guarded |= catches_import_error(w, parent);
 }
 
+static bool is_name_char(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+/* "__globals__" as text, alone or in a path or a format, is for getattr and
+ * its kin. */
+static void name_in_text(struct walk *w, TSNode n)
+{
+    struct span text = pynode_text(w->m->text, n);
+
+    for (size_t i = 0, k; i < text.n; i = k + 1) {
+        struct span word = {text.p + i, 0};
+
+        for (k = i; k < text.n && is_name_char(text.p[k]); k++)
+            ;
+        word.n = k - i;
+        if (word.n > 4 && span_starts(word, "__") && py_unsafe_attr(word))
+            find(w, ts_node_start_byte(n), ERR_UNSAFE, word);
+    }
+}
+
 static void string(struct walk *w, TSNode n)
 {
     const char *what = secret_find(pynode_text(w->m->text, n), false);
-    struct span text = literal(w, n);
 
     if (what)
         find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
-    /* "__globals__" as text is for getattr and its kin */
-    if (text.n > 4 && span_starts(text, "__") && py_unsafe_attr(text))
-        find(w, ts_node_start_byte(n), ERR_UNSAFE, text);
+    name_in_text(w, n);
 }
 
 static void import(struct walk *w, TSNode n, struct level *here)
@@ -382,6 +475,8 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
         return false;
     }
     if (up && is(type, "identifier")) {
+        if (folds_to_ascii(pynode_text(w->m->text, n)))
+            find(w, at, ERR_UNRESOLVED, pynode_text(w->m->text, n));
         identifier(w, n, up, here->field);
         return false;
     }
@@ -399,11 +494,7 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
     } else if (is(type, "call")) {
         call(w, n);
     } else if (is(type, "attribute")) {
-        TSNode a = pynode_field(n, "attribute");
-        struct span name = pynode_text(w->m->text, a);
-
-        if (py_unsafe_attr(name))
-            find(w, ts_node_start_byte(a), ERR_UNSAFE, name);
+        attribute(w, n);
     } else if (is(type, "import_statement") ||
                is(type, "import_from_statement")) {
         import(w, n, here);

@@ -19,7 +19,7 @@
 #define TICK_MS  200 /* how often limits are looked at */
 /* A longer time between two looks was ours, not the workers': stopped by job
  * control, or the reader of the output was slow. */
-#define AWAY_S   5.0
+#define AWAY_S 5.0
 /* Results waiting for an earlier one, per worker: bounds the memory. */
 #define WINDOW 4
 

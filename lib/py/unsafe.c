@@ -73,9 +73,37 @@ static const struct py_unsafe *judge(struct span dotted)
 static bool carried_module(struct span part)
 {
     static const char *const names[] = {
-        "os",      "sys",    "builtins", "importlib", "subprocess",
-        "socket",  "ctypes", "pickle",   "shutil",    "threading",
-        "pathlib", "io",     "tempfile", "_os",       "_sys",
+        "_io",
+        "_os",
+        "_socket",
+        "_sys",
+        "_thread",
+        "atexit",
+        "builtins",
+        "codecs",
+        "ctypes",
+        "concurrent",
+        "dis",
+        "glob",
+        "gzip",
+        "importlib",
+        "io",
+        "linecache",
+        "multiprocessing",
+        "os",
+        "pathlib",
+        "pickle",
+        "pkgutil",
+        "platform",
+        "shutil",
+        "socket",
+        "subprocess",
+        "sys",
+        "tempfile",
+        "threading",
+        "tokenize",
+        "unittest",
+        "zipfile",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -84,12 +112,31 @@ static bool carried_module(struct span part)
     return false;
 }
 
+/* The names of a module or the module of a builtin, by text or item. */
+static bool opens_module(struct span part)
+{
+    return span_is(part, "__dict__") || span_is(part, "__self__");
+}
+
+/* REST, from a carried module on, as if it were imported by its own name. */
+static const struct py_unsafe *judge_carried(struct span rest)
+{
+    const struct py_unsafe *u = judge(rest);
+
+    if (!u && rest.p[0] == '_')
+        u = judge((struct span){rest.p + 1, rest.n - 1});
+    return u;
+}
+
 const struct py_unsafe *py_unsafe_find(struct span dotted)
 {
+    static const struct py_unsafe opened = {"__dict__", "code", false};
     const struct py_unsafe *u = judge(dotted);
 
     if (dotted.n == 0 || u)
         return u;
+    if (find(safe_names, ARRAY_LEN(safe_names), dotted))
+        return NULL;
     for (size_t i = 0; i < dotted.n; i++) {
         struct span part = {dotted.p + i + 1, 0};
 
@@ -97,14 +144,12 @@ const struct py_unsafe *py_unsafe_find(struct span dotted)
             continue;
         while (i + 1 + part.n < dotted.n && part.p[part.n] != '.')
             part.n++;
+        if (opens_module(part))
+            return &opened;
         if (!carried_module(part))
             continue;
         part.n = dotted.n - i - 1;
-        if (part.p[0] == '_') {
-            part.p++;
-            part.n--;
-        }
-        u = judge(part);
+        u = judge_carried(part);
         if (u)
             return u;
     }

@@ -42,6 +42,21 @@ return h(x)
 return x if isinstance(x, Path) else os.path.join("a", sys.platform)
 return environ.get("A", "1"), os.getenv("B"), f"{os.environ.get('C')}"
 return functools.partial(exec, "1")
+return getattr(x, "__glo" "bals__")
+return getattr(x, "\\x5f_globals__")
+return getattr(os, "sys" + "tem")("ls")
+return "{0.__init__.__globals__}".format(self)
+return (torch).load(x)
+return (torch.hub).load(x)
+return torch.𝐥𝐨𝐚𝐝(x)
+return x.ｔｏｆｉｌｅ("f")
+return x.α + (x).shape[0]
+return torch.__dict__["load"](x)
+return print.__self__.eval("1")
+return math.inspect.tokenize.open("f")
+return torch._utils._import_dotted_name("os")
+return torch.UntypedStorage.from_file("f")
+return getattr(x, "conv" + str(1)), getattr(x, f"a{x}"), getattr(x, "b")
 END
 {
     echo '=== m.py'
@@ -49,5 +64,5 @@ END
     echo '=== helper.py'
     printf 'import ctypes\ndef h(x):\n    return ctypes.CDLL(x)\n'
     echo '=== modules'
-    for i in $(seq 27); do echo "m.py C$i"; done
+    for i in $(seq 42); do echo "m.py C$i"; done
 } | records r | clean --json

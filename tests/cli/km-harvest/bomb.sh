@@ -19,7 +19,7 @@ git -C r update-ref refs/heads/main "$(git -C r commit-tree -m x "$tree")"
 km-harvest --json r 2>/dev/null | show .note
 # Kilobytes that unpack to a commit of 65 MiB, as HEAD and as the only branch.
 commit=$({
-    printf 'tree %s\n' "$(git -C r rev-parse HEAD^{tree})"
+    printf 'tree %s\n' "$(git -C r rev-parse "HEAD^{tree}")"
     printf '%s t <t@example.invalid> 1 +0000\n' author committer
     printf '\n'
     head -c $((65 << 20)) /dev/zero | tr '\0' x
