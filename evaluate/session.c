@@ -25,6 +25,16 @@ static int session_end(struct session *s, enum err_code code, struct err *e)
     return err_set(e, code, "%s", s->end);
 }
 
+/* What its main thread waited for the core, less the time that threads of its
+ * own kept it: they all share one. */
+static double waited_s(const struct proc_usage *before,
+                       const struct proc_usage *now)
+{
+    double others =
+        (now->process_s - now->main_s) - (before->process_s - before->main_s);
+    return MAX(0.0, now->delay_s - before->delay_s - MAX(0.0, others));
+}
+
 /* Wait for the reply in slices, so that the charge can be looked at. */
 static int wait_reply(struct session *s, struct arena *a, double start,
                       double limit_s, const struct proc_usage *before,
@@ -45,7 +55,7 @@ static int wait_reply(struct session *s, struct arena *a, double start,
         if (e->code != ERR_TIMEOUT)
             return -1;
         now = now_s();
-        waited = usage_read(s->r.pid, &u) ? u.delay_s - before->delay_s : 0;
+        waited = usage_read(s->r.pid, &u) ? waited_s(before, &u) : 0;
         if (now - start - waited > limit_s)
             return err_set(e, ERR_TIMEOUT, "no answer within %.0f s",
                            ceil(limit_s));

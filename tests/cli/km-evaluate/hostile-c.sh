@@ -7,8 +7,8 @@ need_torch
 } >tasks
 {
     for name in relu relu_overrun relu_null relu_loop relu_thread \
-        relu_constructor relu_lazy relu_refuses build_error build_no_entry \
-        build_include relu; do
+        relu_threads_loop relu_constructor relu_lazy relu_refuses build_error \
+        build_no_entry build_include relu; do
         revision relu "$here/$name.c"
     done
     revision linear "$here/linear.c"
