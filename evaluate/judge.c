@@ -33,6 +33,8 @@ struct judge {
     bool open;
     struct reference *ref; /* of the last task */
     char *ref_id;
+    char *bad_id; /* of the last task that was none, and why */
+    struct err bad;
     struct gen gen;
 };
 
@@ -108,10 +110,20 @@ static int prepare(struct judge *j, const struct val *task, struct err *e)
     if (j->ref && span_is(id, j->ref_id) && j->ref->f32.s.open &&
         (!j->ref->has_f64 || j->ref->f64.s.open))
         return 0;
+    /* To find out may have taken minutes: not for each revision of it. */
+    if (j->bad_id && span_is(id, j->bad_id)) {
+        *e = j->bad;
+        return -1;
+    }
     drop_reference(j);
     if (reference_open(&j->ref, &j->bench, task, &j->gen, e) ||
         reference_find_chains(j->ref, &j->gen, e)) {
         drop_reference(j);
+        if (e->code == ERR_BAD_TASK) {
+            free(j->bad_id);
+            j->bad_id = xmemdup0(id);
+            j->bad = *e;
+        }
         return -1;
     }
     j->ref_id = xmemdup0(id);
@@ -221,6 +233,7 @@ int main(int argc, char **argv UNUSED)
     (void)setpriority(PRIO_PROCESS, 0, -10);
     serve(&j);
     drop_reference(&j);
+    free(j.bad_id);
     bench_close(&j.bench);
     return 0;
 }
