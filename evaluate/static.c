@@ -45,6 +45,19 @@ static const struct rule python_names[] = {
      "it changes the number of threads"},
 };
 
+/* Attributes of whatever object: frames, and what stands in for torch's own
+ * operators. */
+static const struct rule attributes[] = {
+    {"tb_frame", "introspection", GRADE_SUSPECT, "it reads frames"},
+    {"f_back", "introspection", GRADE_SUSPECT, "it reads frames"},
+    {"f_locals", "introspection", GRADE_SUSPECT, "it reads frames"},
+    {"f_globals", "introspection", GRADE_SUSPECT, "it reads frames"},
+    {"__torch_function__", "overrides", GRADE_SUSPECT,
+     "it overrides torch's operators"},
+    {"__torch_dispatch__", "overrides", GRADE_SUSPECT,
+     "it overrides torch's operators"},
+};
+
 /* Words that only an attack on a process needs: in strings of Python and
  * anywhere in C. */
 static const struct rule words[] = {
@@ -104,9 +117,18 @@ static const char *const makers[] = {
 
 static void look_name(struct look *l, struct span dotted, uint32_t line)
 {
+    struct span last = dotted;
+    for (size_t i = dotted.n; i-- > 0;)
+        if (dotted.p[i] == '.') {
+            last = (struct span){dotted.p + i + 1, dotted.n - i - 1};
+            break;
+        }
     for (size_t i = 0; i < ARRAY_LEN(python_names); i++)
         if (matches(python_names[i].name, dotted))
             found(l, &python_names[i], line);
+    for (size_t i = 0; i < ARRAY_LEN(attributes); i++)
+        if (span_is(last, attributes[i].name))
+            found(l, &attributes[i], line);
     for (size_t i = 0; i < ARRAY_LEN(makers); i++)
         l->own_code |=
             memmem(dotted.p, dotted.n, makers[i], strlen(makers[i])) != NULL;

@@ -21,6 +21,7 @@ FRAME_MAX = 60 * 1024
 FRAME_FDS = 8
 DEPTH = 16
 TEXT_MAX = 400
+TAKEN = "it returns the memory that its output is copied to"
 
 
 # ---- msgpack: the part that lib/val.h speaks ----
@@ -209,7 +210,7 @@ class Evaluator:
         self.model = None
         self.path = ""
         self.arenas = {}
-        self.args, self.ins, self.outs = [], [], []
+        self.args, self.ins, self.outs, self.taken = [], [], [], set()
         self.ops = {op[3:]: getattr(self, op) for op in dir(self)
                     if op.startswith("op_")}
 
@@ -301,6 +302,7 @@ class Evaluator:
         self.ins = slots(m["ins"], m["in_off"])
         self.outs = slots(m["outs"], m["out_off"])
         self.args = [tuple(build(x, i) for x in m["args"]) for i in self.ins]
+        self.taken = {data_ptr(o) for slot in self.outs for o in slot} - {0}
         if len(self.outs) != len(self.ins):
             raise ValueError("inputs and outputs differ in slots")
 
@@ -314,27 +316,40 @@ class Evaluator:
         links = self.links(m.get("chain"), first, last)
         shapes = [o.shape for o in outs[first]]
         shape = shapes[0] if len(shapes) == 1 else None
-        copy, tensor, y, flat = copy_, Tensor, None, []
+        copy, tensor, y = copy_, Tensor, None
+        pointer, taken, modes, calls = data_ptr, self.taken, n_modes, n_calls
         with no_grad():
             for i in range(first, last):
                 y = model(*args[i])
                 # Never let copy_ broadcast what has another shape: the rest
                 # keeps the poison and the reply tells the shapes.
-                if type(y) is tensor and shape is not None:
+                if (type(y) is tensor and shape is not None and not modes()
+                        and not calls()):
                     if y.shape != shape:
                         break
+                    if pointer(y) in taken:
+                        raise Fault("forward", ValueError(TAKEN))
                     copy(outs[i][0], y)
-                else:
-                    flat = flatten(y, [])
-                    if [t.shape for t in flat] != shapes:
-                        break
-                    for o, t in zip(outs[i], flat):
-                        copy(o, t)
+                elif not self.put(outs[i], y, shapes):
+                    break
                 if links is not None and i + 1 < last:
                     to, frm = links[i - first]
                     copy(to, frm)
-        flat = [y] if type(y) is tensor else flatten(y, [])
-        return {"nonce": m["nonce"], "outs": describe(flat)}
+        with no_calls(), no_modes():
+            return {"nonce": m["nonce"], "outs": describe(flatten(y, []))}
+
+    def put(self, outs, y, shapes) -> bool:
+        """Copy results, whatever Y's class or a mode wants instead: a copy
+        that they replace is one that the others pay for."""
+        with no_calls(), no_modes():
+            flat = flatten(y, [])
+            if [t.shape for t in flat] != shapes:
+                return False
+            if any(data_ptr(t) in self.taken for t in flat):
+                raise Fault("forward", ValueError(TAKEN))
+            for o, t in zip(outs, flat):
+                copy_(o, t)
+        return True
 
     def links(self, chain, first: int, last: int):
         if chain is None:
@@ -429,7 +444,8 @@ def run_as(role: str, fd: int, versions: dict) -> None:
 
 def zygote_main(jail_fd: int, probe_fd: int) -> None:
     global torch, numpy, Tensor, Module, Parameter, no_grad, copy_
-    global from_buffer, named_parameters, named_buffers
+    global from_buffer, named_parameters, named_buffers, data_ptr
+    global n_modes, n_calls, no_modes, no_calls
     chan = Chan(3)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # inits reap themselves
     jail = ctypes.PyDLL(f"/proc/self/fd/{jail_fd}")
@@ -457,7 +473,12 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
     # Taken before foreign code can patch torch.
     Tensor, no_grad, from_buffer = torch.Tensor, torch.no_grad, torch.frombuffer
     Module, Parameter = torch.nn.Module, torch.nn.Parameter
-    copy_ = Tensor.copy_
+    copy_, data_ptr = Tensor.copy_, Tensor.data_ptr
+    # Modes of __torch_dispatch__, and those of __torch_function__.
+    n_modes = torch._C._len_torch_dispatch_stack
+    n_calls = torch._C._len_torch_function_stack
+    no_modes = torch._C._DisableTorchDispatch
+    no_calls = torch._C.DisableTorchFunction
     named_parameters = Module.named_parameters
     named_buffers = Module.named_buffers
 
