@@ -102,6 +102,14 @@ def unpack(b: bytes, at: int = 0, depth: int = 0):
     return d, at
 
 
+def frame(msg: dict) -> bytearray:
+    out = bytearray()
+    pack(msg, out)
+    if len(out) > FRAME_MAX:
+        raise ValueError("too many tensors to tell of in one frame")
+    return out
+
+
 class Chan:
     """Frames on one socket. recv gives (message, descriptors)."""
 
@@ -109,9 +117,7 @@ class Chan:
         self.sock = socket.socket(fileno=fd)
 
     def send(self, msg: dict) -> None:
-        out = bytearray()
-        pack(msg, out)
-        self.sock.send(out)
+        self.sock.send(frame(msg))
 
     def recv(self):
         b, fds, _, _ = socket.recv_fds(self.sock, FRAME_MAX, FRAME_FDS)
@@ -366,12 +372,13 @@ class Evaluator:
             if op == "bye":
                 return
             try:
-                reply = {"ok": True, **(self.ops[op](m, fds) or {})}
+                reply = frame({"ok": True, **(self.ops[op](m, fds) or {})})
             except Fault as x:
-                reply = failure(x.where, x.cause, self.path)
+                reply = frame(failure(x.where, x.cause, self.path))
             except BaseException as x:  # SystemExit too
-                reply = failure(self.WHERE.get(op, "protocol"), x, self.path)
-            chan.send(reply)
+                where = self.WHERE.get(op, "protocol")
+                reply = frame(failure(where, x, self.path))
+            chan.sock.send(reply)
 
 
 def seed_all(seed: int) -> None:
