@@ -173,19 +173,19 @@ static struct val *option_map(struct arena *a)
     return m;
 }
 
-/* 1 found, 0 not, -1 error. */
+/* 1 found, 0 not (or damaged: dropped, judged again), -1 error. */
 static int from_store(struct evaluate *s, struct arena *a, const char *key,
                       const struct verdict_parts *p, struct val **out,
                       struct err *e)
 {
     struct buf b = BUF_INIT(REC_MAX);
-    struct val *body;
-    size_t used;
     int rc = s->store ? store_get(s->store, "verdict", key, &b, e) : 0;
     if (rc == 1) {
-        rc = val_unpack(a, buf_span(&b), &used, &body, e) ? -1 : 1;
-        if (rc == 1)
-            *out = verdict_from_body(a, p, val_copy(a, body));
+        struct val *body = verdict_read_body(a, buf_span(&b));
+        if (body)
+            *out = verdict_from_body(a, p, body);
+        else
+            rc = store_drop(s->store, "verdict", key, e);
     }
     buf_release(&b);
     return rc;

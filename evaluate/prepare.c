@@ -5,6 +5,7 @@
 
 #include "evaluate/build.h"
 #include "evaluate/static.h"
+#include "evaluate/verdict.h"
 #include "mem.h"
 #include "rec.h"
 #include "store.h"
@@ -51,10 +52,13 @@ static void verdict_key(const struct worker *w, const struct val *rev,
     buf_release(&b);
 }
 
-static int is_stored(struct worker *w, const char *key, struct err *e)
+static int is_stored(struct worker *w, struct arena *a, const char *key,
+                     struct err *e)
 {
     struct buf b = BUF_INIT(REC_MAX);
     int rc = w->store ? store_get(w->store, "verdict", key, &b, e) : 0;
+    if (rc == 1)
+        rc = verdict_read_body(a, buf_span(&b)) != NULL;
     buf_release(&b);
     return rc;
 }
@@ -108,7 +112,7 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
                      e))
         goto out;
     verdict_key(w, rev, buf_span(&normal), key);
-    stored = is_stored(w, key, e);
+    stored = is_stored(w, &a, key, e);
     if (stored < 0)
         goto out;
     val_set(&a, m, "key", val_strz(&a, key));

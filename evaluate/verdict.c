@@ -213,3 +213,20 @@ struct val *verdict_from_body(struct arena *a, const struct verdict_parts *p,
         val_set(a, v, arena_strdup(a, body->map.keys[i]), body->map.v[i]);
     return v;
 }
+
+struct val *verdict_read_body(struct arena *a, struct span bytes)
+{
+    static const char *const named[] = {"task", "revision", "protocol",
+                                        "device_class"};
+    struct val *body, *v = rec_new(a, "verdict");
+    size_t used;
+
+    if (val_unpack(a, bytes, &used, &body, NULL) || body->type != VAL_MAP)
+        return NULL;
+    body = val_copy(a, body);
+    for (size_t i = 0; i < ARRAY_LEN(named); i++)
+        val_set(a, v, named[i], val_strz(a, ""));
+    for (uint32_t i = 0; i < body->map.n; i++)
+        val_set(a, v, arena_strdup(a, body->map.keys[i]), body->map.v[i]);
+    return schema_check(a, v, NULL) || !rec_ok(v) ? NULL : body;
+}

@@ -29,5 +29,7 @@ struct val *verdict_failed(struct arena *a, const struct verdict_parts *p,
 struct val *verdict_body(struct arena *a, const struct val *verdict);
 struct val *verdict_from_body(struct arena *a, const struct verdict_parts *p,
                               const struct val *body);
+/* The body in BYTES of a store, copied to A; NULL when it is damaged. */
+struct val *verdict_read_body(struct arena *a, struct span bytes);
 
 #endif

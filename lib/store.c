@@ -12,7 +12,7 @@
 
 struct store {
     sqlite3 *db;
-    sqlite3_stmt *get, *put;
+    sqlite3_stmt *get, *put, *drop;
     char *path;
 };
 
@@ -87,7 +87,9 @@ static int prepare(struct store *s, struct err *e)
                            "SELECT value FROM result WHERE kind=? AND key=?",
                            -1, &s->get, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO result VALUES(?,?,?)",
-                           -1, &s->put, NULL) != SQLITE_OK)
+                           -1, &s->put, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(s->db, "DELETE FROM result WHERE kind=? AND key=?",
+                           -1, &s->drop, NULL) != SQLITE_OK)
         return fail(s, e, "prepare");
     return 0;
 }
@@ -161,12 +163,26 @@ int store_put(struct store *s, const char *kind, const char *key,
     return rc;
 }
 
+int store_drop(struct store *s, const char *kind, const char *key,
+               struct err *e)
+{
+    int rc = 0;
+
+    sqlite3_bind_text(s->drop, 1, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s->drop, 2, key, -1, SQLITE_STATIC);
+    if (sqlite3_step(s->drop) != SQLITE_DONE)
+        rc = fail(s, e, "write");
+    sqlite3_reset(s->drop);
+    return rc;
+}
+
 void store_close(struct store *s)
 {
     if (!s)
         return;
     sqlite3_finalize(s->get);
     sqlite3_finalize(s->put);
+    sqlite3_finalize(s->drop);
     sqlite3_close(s->db);
     free(s->path);
     free(s);

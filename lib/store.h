@@ -21,6 +21,9 @@ int store_get(struct store *s, const char *kind, const char *key,
  * stays the same. */
 int store_put(struct store *s, const char *kind, const char *key,
               struct span value, struct err *e) MUST_USE;
+/* Forget a value that its reader found damaged. */
+int store_drop(struct store *s, const char *kind, const char *key,
+               struct err *e) MUST_USE;
 void store_close(struct store *s);
 
 #endif

@@ -198,6 +198,9 @@ START_TEST(test_store_first_writer_wins)
     ck_assert(span_eq(buf_span(&b), SPAN_LIT("one\0two")));
     buf_clear(&b);
     ck_assert_int_eq(store_get(t, "w", "k", &b, &e), 0);
+    ck_assert_int_eq(store_drop(s, "w", "k", &e), 0);
+    ck_assert_int_eq(store_drop(s, "v", "k", &e), 0);
+    ck_assert_int_eq(store_get(t, "v", "k", &b, &e), 0);
     store_close(s);
     store_close(t);
     buf_release(&b);

@@ -30,3 +30,18 @@ judge <broken | jq -r 'select(.kind == "verdict") | .outcome'
 relu_task | jq -c '.id = "broken"' >>good
 km-evaluate --bare --json --budget 0.2 --tasks good --store store <broken |
     jq -r 'select(.kind == "verdict") | .outcome'
+# A damaged verdict is none: judged again, and whole in the store from then on.
+head -n 1 revisions >one
+revision relu "$here/relu.c" >>one
+for value in "'text'" "x'81'" "x'9190'" "x'81a573746174651f'" \
+    "x'82a57374617465a26f6ba76f7574636f6d65c3'"; do
+    "$KM_PYTHON" - "$value" <<'P'
+import sqlite3
+import sys
+with sqlite3.connect("store") as store:
+    store.execute(f"UPDATE result SET value = {sys.argv[1]} "
+                  "WHERE kind = 'verdict'")
+P
+    judge <one | jq -r 'select(.kind == "verdict") | .outcome' | paste -sd ' '
+done
+KM_PYTHON=/nonexistent judge <one >out && echo stored
