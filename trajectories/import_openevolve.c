@@ -212,6 +212,9 @@ int import_program(struct arena *a, struct span json, struct span stem,
     set_prompt(a, rec, in);
     val_set(a, rec, "recorded",
             import_metrics(a, val_get(in, "metrics"), score_key, flags));
+    /* The run's initial program: nobody was asked for it. */
+    if (parent.n == 0 && !val_get(rec, "prompt") && !val_get(rec, "reply"))
+        val_push(a, flags, val_strz(a, "seed"));
     if (has_replacement(rec))
         val_push(a, flags, val_strz(a, "replacement_character"));
     val_set(a, rec, "flags", flags);

@@ -111,6 +111,8 @@ bool select_usable(const struct select *s, const struct candidate *c,
         text = "has no verdict";
     else if (c->mixed)
         text = "has verdicts of several devices or protocols";
+    else if (!span_eq(c->judged_task, c->task))
+        text = "has a verdict for another task";
     else if (!c->honest)
         text = "is not honest";
     else if (!c->correct)
@@ -145,8 +147,12 @@ static struct decision judge_child(struct select *s, const struct candidate *c)
                     "verdict of a revision that is not there");
     if (s->tasks.loaded && !taskset_find(&s->tasks, c->task, NULL).p)
         return drop(ERR_NO_TASK, NULL);
+    if (c->seed && !s->o.keep_seeds)
+        return drop(ERR_SEED, "the run began with it (--keep-seeds)");
     if (!c->judged)
         return drop(ERR_NO_VERDICT, NULL);
+    if (!span_eq(c->judged_task, c->task))
+        return drop(ERR_CONFLICT, "its verdict is for another task");
     if (c->mixed)
         return drop(ERR_CONFLICT,
                     "verdicts of several devices or protocols, use --device");

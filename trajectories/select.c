@@ -10,7 +10,7 @@
 
 static const char *opt_tasks, *opt_device;
 static const char *opt_mode = "both", *opt_profile = "strict";
-static bool opt_ignore_contract;
+static bool opt_ignore_contract, opt_keep_seeds;
 static double opt_min_gain;
 static int64_t opt_top_k, opt_per_task;
 
@@ -23,6 +23,8 @@ static const struct opt options[] = {
      "judgement that makes a program correct (strict)", 0, 0, true},
     {OPT_FLAG, 0, "ignore-contract", &opt_ignore_contract, NULL,
      "keep programs that run the reference's or library code", 0, 0, true},
+    {OPT_FLAG, 0, "keep-seeds", &opt_keep_seeds, NULL,
+     "keep the programs that runs began with as first steps", 0, 0, true},
     {OPT_FLOAT, 0, "min-gain", &opt_min_gain, "SHARE",
      "later steps must be faster by this, 0.05 = 5 % (0)", 0, 1000, true},
     {OPT_INT, 0, "top-k", &opt_top_k, "N",
@@ -41,6 +43,7 @@ static int select_open(void **state, const struct stage_env *env, struct err *e)
     s = (struct select){.o = {.profile = opt_profile,
                               .device = opt_device,
                               .ignore_contract = opt_ignore_contract,
+                              .keep_seeds = opt_keep_seeds,
                               .min_gain = opt_min_gain,
                               .top_k = opt_top_k,
                               .per_task = opt_per_task},
@@ -105,6 +108,9 @@ static int take_revision(struct select *s, struct arena *a,
         c->program = c->id;
     c->parent = keep(s, rec, "parent");
     c->iteration = val_geti(rec, "iteration", 0);
+    const struct val *flags = val_get(rec, "flags");
+    for (size_t i = 0; i < val_len(flags); i++)
+        c->seed |= span_is(val_as_str(val_at(flags, i)), "seed");
     struct buf code = BUF_INIT(REC_MAX);
     select_squeeze(&code, val_gets(rec, "code"));
     int status = spill_put(&s->spill, rec, &c->rec, e);
@@ -136,8 +142,8 @@ static void take_time(struct candidate *c, const struct val *t)
     c->high = val_getf(t, "ratio_high", NAN);
     c->reference_ns = val_getf(t, "reference_ns", NAN);
     c->ns = val_getf(t, "candidate_ns", NAN);
-    c->timed = c->ratio > 0 && c->low > 0 && c->high >= c->low &&
-               isfinite(c->ratio) && isfinite(c->high);
+    c->timed = c->low > 0 && c->ratio >= c->low && c->high >= c->ratio &&
+               isfinite(c->high);
     if (!c->timed)
         return;
     c->log_ratio = log(c->ratio);
@@ -170,8 +176,9 @@ static void take_verdict(struct select *s, const struct val *rec)
     if (!c->outcome.n)
         c->outcome =
             c->infrastructure ? SPAN_LIT("infrastructure") : SPAN_LIT("");
+    c->judged_task = keep(s, rec, "task");
     if (!c->seen)
-        c->task = keep(s, rec, "task");
+        c->task = c->judged_task;
     c->honest = val_getb(rec, "honest", false);
     c->correct = val_getb(val_get(rec, "pass"), s->o.profile, false);
     c->contract_ok = val_getb(val_get(rec, "contract"), "ok", true);

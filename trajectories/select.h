@@ -26,12 +26,14 @@ struct candidate {
     struct span id, task, run, program, parent;
     int64_t iteration;
     bool seen; /* the revision itself was there, not the verdict only */
+    bool seed; /* a program that the run began with */
     struct spill_ref rec;
     struct spill_ref code; /* squeezed, as a text */
     /* the verdict */
     bool judged; /* there is one */
     bool infrastructure;
     bool mixed; /* several, that must not be mixed */
+    struct span judged_task;
     struct span verdict, outcome, context, device, protocol;
     bool correct, honest, contract_ok;
     bool timed;
@@ -52,7 +54,7 @@ struct candidate {
 
 struct select_options {
     const char *profile, *device;
-    bool ignore_contract;
+    bool ignore_contract, keep_seeds;
     bool modes[MODES];
     double min_gain;         /* 0.05 = 5 % faster */
     int64_t top_k, per_task; /* 0 = all */

@@ -73,8 +73,6 @@ static void set_flags(struct arena *a, struct val *step,
         val_push(a, flags, val_at(seen, i));
     if (c->first)
         val_push(a, flags, val_strz(a, "first_translation"));
-    if (c->seen && c->parent.n == 0 && val_gets(rec, "reply").n == 0)
-        val_push(a, flags, val_strz(a, "seed"));
     if (span_is(val_gets(rec, "replay"), "differs"))
         val_push(a, flags, val_strz(a, "replay_differs"));
     val_set(a, step, "flags", flags);
@@ -169,9 +167,33 @@ struct members {
 static struct candidate *leader(const struct members *m)
 {
     for (size_t i = 0; i < m->list.n; i++)
-        if (!m->list.v[i]->infrastructure)
+        if (!m->list.v[i]->infrastructure && !m->list.v[i]->mixed)
             return m->list.v[i];
     return m->list.v[0];
+}
+
+/* Leave out what was measured elsewhere than the parent, or than the first
+ * where that is the reference: a group never mixes devices or protocols. Returns
+ * how many went; when all would go, all stay, and judge_group refuses them. */
+static size_t leave_out(const struct select *s, struct members *m)
+{
+    const struct candidate *lead = leader(m), *p = lead->up;
+    struct span context =
+        p && select_usable(s, p, NULL) ? p->context : lead->context;
+    ARRAY(struct candidate *) kept = {0};
+    for (size_t i = 0; i < m->list.n; i++) {
+        struct candidate *c = m->list.v[i];
+        if (!c->mixed && span_eq(c->judged_task, c->task) &&
+            (c->infrastructure || span_eq(c->context, context)))
+            array_push(&kept, c);
+    }
+    size_t gone = kept.n ? m->list.n - kept.n : 0;
+    if (gone) {
+        memcpy(m->list.v, kept.v, kept.n * sizeof(*kept.v));
+        m->list.n = kept.n;
+    }
+    array_release(&kept);
+    return gone;
 }
 
 /* Why the group cannot be used: ERR_NONE when it can. */
@@ -180,14 +202,8 @@ static struct decision judge_group(struct select *s, const struct members *m)
     struct candidate *c = leader(m), *p = c->up;
     const char *why = NULL;
     uint64_t bulk = p ? p->rec.n : 0;
-    for (size_t i = 0; i < m->list.n; i++) {
-        const struct candidate *o = m->list.v[i];
-        bulk += o->rec.n;
-        if (o->mixed ||
-            (!o->infrastructure && !span_eq(o->context, c->context)))
-            return (struct decision){ERR_CONFLICT,
-                                     "several devices or protocols"};
-    }
+    for (size_t i = 0; i < m->list.n; i++)
+        bulk += m->list.v[i]->rec.n;
     if (c->parent.n > 0 && !p)
         return (struct decision){ERR_NO_PARENT,
                                  "the parent is not among the candidates"};
@@ -196,9 +212,10 @@ static struct decision judge_group(struct select *s, const struct members *m)
     if (p && !usable && p->parent.n > 0)
         return (struct decision){ERR_NO_PARENT,
                                  arena_printf(&s->arena, "the parent %s", why)};
-    if (usable && !span_eq(p->context, c->context))
+    if (c->mixed || !span_eq(c->judged_task, c->task) ||
+        (usable && !span_eq(p->context, c->context)))
         return (struct decision){ERR_CONFLICT,
-                                 "the parent was measured elsewhere"};
+                                 "measured elsewhere than the parent"};
     if (bulk > MAX_BULK)
         return (struct decision){ERR_TOO_LARGE, NULL};
     return (struct decision){ERR_NONE, NULL};
@@ -231,9 +248,10 @@ static bool share_prompt(struct arena *a, struct val *group, struct val *list)
     return true;
 }
 
-static int make_group(struct select *s, struct arena *a,
-                      const struct members *m, struct val **out, struct err *e)
+static int make_group(struct select *s, struct arena *a, struct members *m,
+                      struct val **out, struct err *e)
 {
+    size_t gone = leave_out(s, m);
     struct candidate *c = leader(m), *p = c->up;
     struct decision d = judge_group(s, m);
     struct val *group = rec_new(a, "group"), *list = val_list(a), *rec = NULL;
@@ -258,6 +276,8 @@ static int make_group(struct select *s, struct arena *a,
     if (d.code == ERR_NONE)
         val_set(a, group, "children", list);
     val_set(a, group, "size", val_int(a, (int64_t)m->list.n));
+    if (gone)
+        val_set(a, group, "left_out", val_int(a, (int64_t)gone));
     set_context(s, a, group, c);
     rec_seal(a, group);
     if (d.code != ERR_NONE)

@@ -8,7 +8,7 @@ both four three '4' 4 4.0
 both five four '5' 5 9.0
 both five four '5' 5 9.0
 run=r2
-both seed '' 'seed' 0 1.5
+both seed '' 'seed' 0 1.5 . '.flags = ["seed"]'
 both six seed '6' 1 6.0
 verdict six 2.0 '.device_class = "cuda:sm_90"'
 
@@ -26,6 +26,7 @@ kept --mode rl --ignore-contract --profile kernelbench --device cpu
 kept --mode rl --ignore-contract --profile kbv --min-gain 0.4 --device cpu
 kept --mode rl --ignore-contract --profile kbv --top-k 1 --device cpu
 kept --mode sft --per-task 2 --device cpu
+kept --mode sft --keep-seeds --device cpu
 echo '{"kind":"task","id":"ffffffffffffffffffffffffffffffff","state":"ok","why":[]}' >tasks
 km-cat --bare tasks -o tasks.km
 kept --mode sft --tasks tasks.km --device cpu

@@ -28,6 +28,8 @@ both loop2 loop1 'loop 2' 20 2.0
 revision dropped faster 'x' 21 '.state = "rejected" |
     .why = ["trajectories.noop"] | del(.code)'
 verdict unknown 2.0
+both other-task faster 'judged elsewhere' 22 5.0 '.task = "f" + .task[1:]'
+both outside faster 'ratio outside its interval' 23 5.0 '.time.ratio_high = 4.9'
 jq -nc '{kind: "repo", id: "5c1632414362a698f3a4a42ecc5c6bdf",
     state: "ok", why: [], repo: "r"}' >>stream
 
