@@ -15,9 +15,10 @@
 
 EMBED_DECLARE(km_candidate_h);
 
+/* -pipe: without it, names of temporary files come into messages. */
 static const char *const flags[] = {
     "-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-shared",
-    "-fPIC",      "-w"};
+    "-fPIC",      "-w",  "-pipe"};
 
 /* What the result depends on besides the source: the compiler's version and
  * what -march=native means on this machine. */

@@ -11,14 +11,17 @@
  *                correctness)
  *   strict       |c - R| <= max(t (|R| + s), 2 E, 4 u sqrt(n) max(|R|, s))
  *
- * where s is the root mean square of R over the tensor, so that a zero tensor
- * is wrong however small the output is; E is the largest |r - R| of the
- * tensor, the reference's own error; u the unit roundoff of what sums are kept
- * in (2^-24, for float64 2^-53) and n the number of elements that one output
- * element can depend on (a sum of n terms in any order is off by about
- * u sqrt(n) of its terms' size). Without R (a slot
- * that the float64 reference did not run) r stands for it and 3 E, E scaled
- * from the slots of the same configuration that had R, for 2 E.
+ * where s is the size of a small element of R: 16 times the 10 % quantile of
+ * what is not zero, at most the root mean square (which it is for normal and
+ * uniform values), so that a zero tensor is wrong however small the output is,
+ * and a few large columns give the small ones no room. E is the reference's
+ * own error, the largest |r - R| of the tensor, or the largest |r - R| /
+ * max(|R|, s) times max(|R|, s) where that is less; u the unit roundoff of what
+ * sums are kept in (2^-24, for float64 2^-53) and n the number of elements that
+ * one output element can depend on (a sum of n terms in any order is off by
+ * about u sqrt(n) of its terms' size). Without R (a slot that the float64
+ * reference did not run) r stands for it and 3 E, E scaled from the slots of the
+ * same configuration that had R, for 2 E.
  *
  * NaN or infinity where the reference is finite fails all three.
  */
@@ -46,22 +49,29 @@ struct compared {
 void compared_merge(struct compared *into, const struct compared *from);
 bool compared_pass(const struct compared *c, enum judgement j);
 
+/* The reference's own error in a tensor, so that it can be used for others of
+ * the same configuration. */
+struct own_error {
+    double part;     /* largest |r - R| / root mean square of R */
+    double relative; /* largest |r - R| / max(|R|, s) */
+};
+
 struct comparison {
     const struct tensor *t;
     enum compare_kind how;
     const void *candidate, *reference; /* of dtype t->dtype */
     const double *exact;               /* R, or NULL */
-    double error; /* E / s of this configuration, used when exact is NULL */
-    double terms; /* n */
+    struct own_error error; /* of this configuration, for exact NULL */
+    double terms;           /* n */
 };
 
 /* Compare one tensor and add to OUT (slots is the caller's). Returns false
  * when the reference itself is not finite: then nothing is added. */
 bool compare_tensor(const struct comparison *c, struct compared *out);
 
-/* E / s of the reference's own output against R. */
-double reference_error(const struct tensor *t, const void *reference,
-                       const double *exact);
+/* Of the reference's own output against R. */
+struct own_error reference_error(const struct tensor *t, const void *reference,
+                                 const double *exact);
 bool all_finite(const struct tensor *t, const void *data);
 
 #endif

@@ -16,7 +16,8 @@
 #define FIRST_S     60.0         /* deadline of a first forward, */
 #define FIRST_C_S   10.0         /* which in C has nothing to compile or tune */
 
-double *reference_error_of(const struct reference *ref, enum config_id c)
+struct own_error *reference_error_of(const struct reference *ref,
+                                     enum config_id c)
 {
     return ref->error + (size_t)c * (ref->task.n_res + 1);
 }
@@ -508,8 +509,10 @@ static void try_float64(struct reference *ref, struct gen *g, struct ring *r,
     /* D7 was not run here: the worst of the others stands for it. */
     for (int i = 0; i < CONFIG_COUNT; i++)
         for (size_t k = 0; k < ref->task.n_res; k++) {
-            double *to = &reference_error_of(ref, CONFIG_D7)[k];
-            *to = fmax(*to, reference_error_of(ref, (enum config_id)i)[k]);
+            struct own_error *to = &reference_error_of(ref, CONFIG_D7)[k];
+            struct own_error o = reference_error_of(ref, (enum config_id)i)[k];
+            to->part = fmax(to->part, o.part);
+            to->relative = fmax(to->relative, o.relative);
         }
 }
 
@@ -668,7 +671,8 @@ int reference_open(struct reference **out, struct bench *b,
     memory_read(ref->f32.s.r.pid, &base);
     ref->memory.base = base.anon;
     ring_init(&r, &ref->task, CONFIG_COUNT);
-    ref->error = xcalloc(CONFIG_COUNT * (ref->task.n_res + 1), sizeof(double));
+    ref->error =
+        xcalloc(CONFIG_COUNT * (ref->task.n_res + 1), sizeof(*ref->error));
     if (load(ref, &ref->f32, fd, e) || read_values(ref, e) ||
         try_forward(ref, g, e))
         goto out;

@@ -57,7 +57,7 @@ struct reference {
     bool stateful;   /* a forward changes the state in eval mode */
     bool degenerate; /* zeros would pass everywhere */
     /* E / s of each result under each configuration */
-    double *error;
+    struct own_error *error;
     double terms;
 
     double forward_s;
@@ -75,7 +75,7 @@ int reference_open(struct reference **out, struct bench *b,
                    struct err *e) MUST_USE;
 void reference_close(struct reference *ref);
 
-double *reference_error_of(const struct reference *ref, enum config_id c);
+struct own_error *reference_error_of(const struct reference *ref, enum config_id c);
 /* Deadline of N forwards: 200 times the reference's time, 2 s at least. */
 double reference_limit(const struct reference *ref, size_t n);
 

@@ -138,7 +138,7 @@ bool ring_take_chain(struct ring *r, const struct side *d,
 }
 
 static void compare_result(const struct ring *r, const void *candidate,
-                           size_t slot, size_t i, const double *error,
+                           size_t slot, size_t i, const struct own_error *error,
                            double terms, struct compared *out)
 {
     struct comparison c = {
@@ -154,7 +154,7 @@ static void compare_result(const struct ring *r, const void *candidate,
 }
 
 void ring_compare(const struct ring *r, const struct side *candidate,
-                  size_t slot, const double *error, double terms,
+                  size_t slot, const struct own_error *error, double terms,
                   struct compared *out)
 {
     uint8_t *scratch = xmalloc(r->task->res_stride + 1);
@@ -167,7 +167,7 @@ void ring_compare(const struct ring *r, const struct side *candidate,
     free(scratch);
 }
 
-bool ring_zero_passes(const struct ring *r, size_t slot, const double *error,
+bool ring_zero_passes(const struct ring *r, size_t slot, const struct own_error *error,
                       double terms)
 {
     uint8_t *zero = xcalloc(1, r->task->res_stride + 1);

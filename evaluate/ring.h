@@ -52,10 +52,10 @@ bool ring_take_chain(struct ring *r, const struct side *d,
 /* The candidate's results of SLOT against what is expected. ERROR: E / s of
  * each result under this configuration. */
 void ring_compare(const struct ring *r, const struct side *candidate,
-                  size_t slot, const double *error, double terms,
+                  size_t slot, const struct own_error *error, double terms,
                   struct compared *out);
 /* Would zeros pass `strict` in this slot? */
-bool ring_zero_passes(const struct ring *r, size_t slot, const double *error,
+bool ring_zero_passes(const struct ring *r, size_t slot, const struct own_error *error,
                       double terms);
 
 #endif

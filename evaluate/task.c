@@ -251,6 +251,8 @@ int task_parse(struct task *t, struct arena *a, const struct val *rec,
     results(t, a);
     if (!t->n_out && !any_mutated)
         return bad(e, "no output and no written input: nothing to compare");
+    if (!t->res_stride)
+        return bad(e, "no output has an element: nothing to compare");
     if (t->in_bytes + t->out_bytes > TASK_SLOT_MAX)
         return bad(e, "inputs and outputs above 128 MiB");
     t->necessary_bytes = val_geti(rec, "bytes", 0);

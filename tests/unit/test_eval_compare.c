@@ -28,7 +28,7 @@ static struct compared compare(const float *c, const float *r,
                            .candidate = c,
                            .reference = r,
                            .exact = exact,
-                           .error = error,
+                           .error = {error, error},
                            .terms = terms};
     ck_assert(compare_tensor(&k, &out));
     return out;
@@ -69,6 +69,28 @@ START_TEST(test_zeros_fail_strict_however_small_the_output)
     ck_assert(compared_pass(&out, J_KBV));
     ck_assert(!compared_pass(&out, J_STRICT));
     ck_assert_uint_eq(out.outside[J_STRICT], 4);
+}
+END_TEST
+
+/* One column of 1e6 among 64 of about 1: zeros in the others are no rounding,
+ * neither beside the root mean square nor beside the large column's error. */
+START_TEST(test_large_columns_hide_no_small_ones)
+{
+    enum { N = 64 * 64 };
+    static float r[N], c[N];
+    static double exact[N];
+    for (size_t i = 0; i < N; i++) {
+        bool large = i % 64 == 7;
+        exact[i] = large ? 1e6 : 1 + (double)(i % 13) / 13;
+        r[i] = (float)exact[i] + (large ? 4 : 1e-7f);
+        c[i] = large ? r[i] : 0;
+    }
+    struct compared out = compare(c, r, exact, N, 0, 1024);
+    ck_assert_uint_eq(out.outside[J_STRICT], N - 64);
+    out = compare(c, r, NULL, N, 1e-5, 1024);
+    ck_assert_uint_eq(out.outside[J_STRICT], N - 64);
+    out = compare(r, r, exact, N, 0, 1024);
+    ck_assert_uint_eq(out.outside[J_STRICT], 0);
 }
 END_TEST
 
@@ -275,6 +297,7 @@ Suite *eval_compare_suite(void)
     TCase *t = tcase_create("compare");
     tcase_add_loop_test(t, test_limits_by_hand, 0, 5);
     tcase_add_test(t, test_zeros_fail_strict_however_small_the_output);
+    tcase_add_test(t, test_large_columns_hide_no_small_ones);
     tcase_add_test(t, test_own_error_of_the_reference_is_granted_twice);
     tcase_add_test(t, test_long_sums_get_their_rounding);
     tcase_add_test(t, test_nan_and_infinity_fail_everything);

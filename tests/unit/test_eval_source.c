@@ -65,6 +65,9 @@ static const struct {
     {"{}", "no source"},
     {"{\"source\": \"s\"}", "no inputs"},
     {"{\"source\": \"s\", \"inputs\": []}", "nothing to compare"},
+    {"{\"source\": \"s\", \"inputs\": [], \"outputs\": [{\"shape\": [0, 4], "
+     "\"dtype\": \"float32\"}]}",
+     "no output has an element"},
     {"{\"source\": \"s\", \"inputs\": [{\"kind\": \"file\"}]}", "unknown kind"},
     {"{\"source\": \"s\", \"inputs\": [{\"kind\": \"int\"}]}", "no value"},
     {"{\"source\": \"s\", \"inputs\": [{\"kind\": \"tensor\", \"shape\": "
