@@ -150,17 +150,18 @@ static double rms(const struct tensor *t, const void *data, const double *exact)
     return t->numel ? sqrt(sum / (double)t->numel) : 0;
 }
 
-#define SAMPLES      4096
-#define SAMPLES_MIN  20 /* fewer have no quantile */
-#define SMALL_FACTOR 16 /* 10 % of normal values are under 0.126 of their rms  \
-                         */
+#define SAMPLES     4096
+#define SAMPLES_MIN 20 /* fewer have no quantile */
+#define SMALL_FACTOR                                                           \
+    16 /* 10 % of normal values are under 0.126 of their rms                   \
+        */
 
 /* s of compare.h. The sample is spread by a fixed generator, so that it follows
  * no row or column. */
 static double small_size(const struct tensor *t, const void *data,
                          const double *exact, double rms_all)
 {
-    double v[SAMPLES];
+    double v[SAMPLES] = {0};
     size_t size = dtype_size(t->dtype), n = 0;
     uint64_t state = 1;
     for (size_t i = 0; i < MIN(t->numel, SAMPLES); i++) {
@@ -169,12 +170,11 @@ static double small_size(const struct tensor *t, const void *data,
             state = state * 6364136223846793005u + 1442695040888963407u;
             at = (size_t)(((state >> 32) * t->numel) >> 32);
         }
-        if (exact)
-            v[n] = exact[at];
-        else
-            dtype_to_double(t->dtype, (const char *)data + at * size, &v[n], 1);
-        v[n] = fabs(v[n]);
-        n += v[n] > 0;
+        double x = exact ? exact[at] : 0;
+        if (!exact)
+            dtype_to_double(t->dtype, (const char *)data + at * size, &x, 1);
+        if (x > 0 || x < 0)
+            v[n++] = fabs(x);
     }
     if (n < SAMPLES_MIN)
         return rms_all;

@@ -20,8 +20,8 @@
  * sums are kept in (2^-24, for float64 2^-53) and n the number of elements that
  * one output element can depend on (a sum of n terms in any order is off by
  * about u sqrt(n) of its terms' size). Without R (a slot that the float64
- * reference did not run) r stands for it and 3 E, E scaled from the slots of the
- * same configuration that had R, for 2 E.
+ * reference did not run) r stands for it and 3 E, E scaled from the slots of
+ * the same configuration that had R, for 2 E.
  *
  * NaN or infinity where the reference is finite fails all three.
  */

@@ -75,7 +75,8 @@ int reference_open(struct reference **out, struct bench *b,
                    struct err *e) MUST_USE;
 void reference_close(struct reference *ref);
 
-struct own_error *reference_error_of(const struct reference *ref, enum config_id c);
+struct own_error *reference_error_of(const struct reference *ref,
+                                     enum config_id c);
 /* Deadline of N forwards: 200 times the reference's time, 2 s at least. */
 double reference_limit(const struct reference *ref, size_t n);
 

@@ -167,8 +167,8 @@ void ring_compare(const struct ring *r, const struct side *candidate,
     free(scratch);
 }
 
-bool ring_zero_passes(const struct ring *r, size_t slot, const struct own_error *error,
-                      double terms)
+bool ring_zero_passes(const struct ring *r, size_t slot,
+                      const struct own_error *error, double terms)
 {
     uint8_t *zero = xcalloc(1, r->task->res_stride + 1);
     struct compared c = {0};

@@ -55,7 +55,7 @@ void ring_compare(const struct ring *r, const struct side *candidate,
                   size_t slot, const struct own_error *error, double terms,
                   struct compared *out);
 /* Would zeros pass `strict` in this slot? */
-bool ring_zero_passes(const struct ring *r, size_t slot, const struct own_error *error,
-                      double terms);
+bool ring_zero_passes(const struct ring *r, size_t slot,
+                      const struct own_error *error, double terms);
 
 #endif

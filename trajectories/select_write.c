@@ -173,8 +173,9 @@ static struct candidate *leader(const struct members *m)
 }
 
 /* Leave out what was measured elsewhere than the parent, or than the first
- * where that is the reference: a group never mixes devices or protocols. Returns
- * how many went; when all would go, all stay, and judge_group refuses them. */
+ * where that is the reference: a group never mixes devices or protocols.
+ * Returns how many went; when all would go, all stay, and judge_group refuses
+ * them. */
 static size_t leave_out(const struct select *s, struct members *m)
 {
     const struct candidate *lead = leader(m), *p = lead->up;
