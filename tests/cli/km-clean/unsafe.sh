@@ -56,6 +56,7 @@ return print.__self__.eval("1")
 return math.inspect.tokenize.open("f")
 return torch._utils._import_dotted_name("os")
 return torch.UntypedStorage.from_file("f")
+torch.set_default_dtype(torch.float64); return x
 return getattr(x, "conv" + str(1)), getattr(x, f"a{x}"), getattr(x, "b")
 END
 {
@@ -64,5 +65,5 @@ END
     echo '=== helper.py'
     printf 'import ctypes\ndef h(x):\n    return ctypes.CDLL(x)\n'
     echo '=== modules'
-    for i in $(seq 42); do echo "m.py C$i"; done
+    for i in $(seq 43); do echo "m.py C$i"; done
 } | records r | clean --json
