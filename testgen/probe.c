@@ -66,17 +66,37 @@ static struct val *obituary(struct probe *p, struct arena *a,
     return r;
 }
 
+/* A module shares the process with the probe and may write into its channel:
+ * what is no reply of the probe is no reply. */
+static bool well_formed(const struct val *r)
+{
+    const struct val *ok = val_get(r, "ok");
+    return ok && ok->type == VAL_BOOL &&
+           (val_as_bool(ok, false) ||
+            (val_gets(r, "where").n && val_gets(r, "class").n));
+}
+
+/* Sets *REPLY to the answer, or to what is to be said instead of one. */
+static void ask(struct probe *p, struct arena *a, struct val *msg, int *fd,
+                double cpu_s, struct val **reply)
+{
+    struct err e = {0};
+    if (!p->alive)
+        err_set(&e, ERR_CRASH, "the process is gone");
+    else if (frame_call(p->runner.sock, a, msg, fd, fd ? 1 : 0,
+                        now_s() + cpu_s * WALL_PER_CPU + 5, reply, &e) == 0) {
+        if (well_formed(*reply))
+            return;
+        err_set(&e, ERR_PROTOCOL, "the answer is none of the probe's");
+    }
+    *reply = obituary(p, a, msg, &e);
+}
+
 void probe_call(struct probe *p, struct arena *a, struct val *msg, double cpu_s,
                 struct val **reply)
 {
-    struct err e = {0};
     val_set(a, msg, "cpu_s", val_float(a, cpu_s));
-    if (!p->alive)
-        err_set(&e, ERR_CRASH, "the process is gone");
-    else if (frame_call(p->runner.sock, a, msg, NULL, 0,
-                        now_s() + cpu_s * WALL_PER_CPU + 5, reply, &e) == 0)
-        return;
-    *reply = obituary(p, a, msg, &e);
+    ask(p, a, msg, NULL, cpu_s, reply);
 }
 
 /* A zygote that is gone, or whose answer came too late to be told from the
@@ -107,7 +127,6 @@ int probe_load(struct probe *p, struct arena *a, struct span source,
                             .cpu_s = (int64_t)p->conf.cpu_s + 1,
                             .start_s = START_S};
     struct val *msg = val_map(a);
-    struct err cause = {0};
     int fd, rc;
 
     probe_end(p);
@@ -124,10 +143,7 @@ int probe_load(struct probe *p, struct arena *a, struct span source,
     val_set(a, msg, "entry", val_str(a, entry));
     val_set(a, msg, "threads", val_int(a, 1));
     val_set(a, msg, "cpu_s", val_float(a, p->conf.cpu_s));
-    rc = frame_call(p->runner.sock, a, msg, &fd, 1,
-                    now_s() + p->conf.cpu_s * WALL_PER_CPU + 5, reply, &cause);
+    ask(p, a, msg, &fd, p->conf.cpu_s, reply);
     close(fd);
-    if (rc < 0)
-        *reply = obituary(p, a, msg, &cause);
     return 0;
 }

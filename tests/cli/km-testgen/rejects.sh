@@ -70,6 +70,19 @@ class Unbuilt(nn.Module):
     def forward(self, x):
         return x
 PY
+# A well-formed frame in the channel, but no reply of the probe.
+module Forges <<'PY'
+import os
+from torch import nn
+for fd in range(3, 64):
+    try:
+        os.write(fd, b"\x81\xa1a\x01")
+    except OSError:
+        pass
+class Forges(nn.Module):
+    def forward(self, x):
+        return x
+PY
 echo 'x = 1' | module NoClass
 module NoSource 'del(.source)' </dev/null
 plain Last 'return x.relu()'
