@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 
 #include "proc.h"
-#include "run/runner.h"
+#include "tests/unit/jailed.h"
 
 Suite *run_jail_suite(void);
 
@@ -32,72 +32,6 @@ static struct err e;
 
 /* The number of system calls that Linux has is above this. */
 #define BEYOND_KNOWN 451
-
-struct jailed {
-    struct runner r;
-    pid_t pid;
-    int32_t level;
-    char why[160];
-};
-
-static struct jail_conf plain(void)
-{
-    return (struct jail_conf){.profile = JAIL_RUNNER,
-                              .cpu = -1,
-                              .tmp_size = 1 << 20,
-                              .max_tasks = 16,
-                              .out_fd = -1,
-                              .require = JAIL_FULL};
-}
-
-static void become_user(int i)
-{
-    if (i == 0 || geteuid() != 0)
-        return;
-    ck_assert_int_eq(setgroups(0, NULL), 0);
-    ck_assert_int_eq(setresgid(65534, 65534, 65534), 0);
-    ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
-    /* As for a process that was started by this user. */
-    ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
-}
-
-/* Start FN in a jail; it leaves with what FN returns. */
-static struct jailed start(struct jail_conf c, int (*fn)(void *), void *arg)
-{
-    struct jailed j = {.r = RUNNER_NONE};
-    int ctl[2];
-
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ctl),
-                     0);
-    j.pid = jail_fork(&c, ctl[1], &j.level, j.why, sizeof(j.why));
-    if (j.pid == 0)
-        _exit(fn(arg));
-    close(ctl[1]);
-    j.r.ctl = ctl[0];
-    j.r.init = j.pid > 0 ? j.pid : 0;
-    return j;
-}
-
-/* Run FN to its end and return its wait status. */
-static int run(struct jail_conf c, int (*fn)(void *), void *arg)
-{
-    struct jailed j = start(c, fn, arg);
-    struct pollfd p = {j.r.ctl, POLLIN, 0};
-    char text[96];
-
-    ck_assert_msg(j.pid > 0, "%s", j.why);
-    ck_assert_int_eq(poll(&p, 1, 20000), 1);
-    runner_end(&j.r, text, sizeof(text));
-    ck_assert(j.r.ended);
-    runner_kill(&j.r);
-    return j.r.end.status;
-}
-
-static int exit_of(int status)
-{
-    ck_assert_msg(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
-    return WEXITSTATUS(status);
-}
 
 /* ---- calls ---- */
 
@@ -387,166 +321,6 @@ START_TEST(test_only_kept_descriptors)
 }
 END_TEST
 
-/* ---- limits ---- */
-
-static int wait_for_ever_main(void *arg UNUSED)
-{
-    pause();
-    return 0;
-}
-
-static int grab_memory(void *arg UNUSED)
-{
-    size_t n = 32 << 20;
-    int got = 0;
-
-    while (got < 100) {
-        char *p = mmap(NULL, n, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED)
-            break;
-        memset(p, 1, n);
-        got++;
-    }
-    return got;
-}
-
-START_TEST(test_memory_limit)
-{
-    struct jail_conf c = plain();
-    int got;
-
-    become_user(_i);
-    c.memory = 200 << 20;
-    got = exit_of(run(c, grab_memory, NULL));
-    ck_assert_int_ge(got, 3);
-    ck_assert_int_le(got, 6);
-}
-END_TEST
-
-static int spin(void *arg)
-{
-    if (arg)
-        signal(SIGXCPU, SIG_IGN);
-    for (;;)
-        ;
-    return 0;
-}
-
-START_TEST(test_cpu_limit)
-{
-    struct jail_conf c = plain();
-    struct jailed j;
-    struct pollfd p;
-    char text[96];
-    int status;
-
-    c.cpu_s = 1;
-    status = run(c, spin, NULL);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
-    j = start(c, spin, &c); /* ignores it */
-    p = (struct pollfd){j.r.ctl, POLLIN, 0};
-    ck_assert_int_eq(poll(&p, 1, 20000), 1);
-    j.r.cpu_s = 1;
-    ck_assert_int_eq(runner_end(&j.r, text, sizeof(text)), ERR_TIMEOUT);
-    ck_assert_int_eq(WTERMSIG(j.r.end.status), SIGKILL);
-    ck_assert_int_ge(j.r.end.cpu_ms, 1000);
-    runner_kill(&j.r);
-}
-END_TEST
-
-static int write_much(void *arg UNUSED)
-{
-    char block[4096] = {0};
-    int fd = open("/tmp/x", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-    for (int i = 0; i < 64; i++)
-        if (write(fd, block, sizeof(block)) < 0)
-            return 1;
-    return 0;
-}
-
-START_TEST(test_file_limit)
-{
-    struct jail_conf c = plain();
-    int status;
-
-    c.file_size = 100000;
-    status = run(c, write_much, NULL);
-    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
-}
-END_TEST
-
-static void *wait_for_ever(void *arg)
-{
-    pause();
-    return arg;
-}
-
-static int many_threads(void *arg UNUSED)
-{
-    pthread_t t;
-    int n = 1;
-
-    while (n < 200 && pthread_create(&t, NULL, wait_for_ever, NULL) == 0)
-        n++;
-    return n;
-}
-
-START_TEST(test_thread_limit)
-{
-    become_user(_i);
-    /* Twice at once: neither counts against the other. */
-    struct jailed a = start(plain(), wait_for_ever_main, NULL);
-    ck_assert_int_gt(a.pid, 0);
-    ck_assert_int_eq(exit_of(run(plain(), many_threads, NULL)), 16);
-    runner_kill(&a.r);
-}
-END_TEST
-
-/* Processes until no more come; they stay. */
-static int many_processes(void *arg UNUSED)
-{
-    int n = 1;
-
-    while (n < 200) {
-        pid_t pid = fork();
-        if (pid < 0)
-            break;
-        if (pid == 0) {
-            setsid(); /* out of every group */
-            pause();
-        }
-        n++;
-    }
-    return n;
-}
-
-static int fork_for_ever(void *arg UNUSED)
-{
-    for (;;)
-        (void)!fork();
-    return 0;
-}
-
-START_TEST(test_process_limit)
-{
-    struct jail_conf c = plain();
-    struct jailed j;
-    double t;
-
-    become_user(_i);
-    c.profile = JAIL_BUILDER;
-    ck_assert_int_eq(exit_of(run(c, many_processes, NULL)), 16);
-    j = start(c, fork_for_ever, NULL);
-    ck_assert_int_gt(j.pid, 0);
-    usleep(50000);
-    t = now_s();
-    runner_kill(&j.r);
-    ck_assert_double_lt(now_s() - t, 5);
-}
-END_TEST
-
 /* ---- the init ---- */
 
 struct counters {
@@ -833,7 +607,7 @@ Suite *run_jail_suite(void)
     suite_add_tcase(s, t);
     tcase_set_timeout(t, 60);
     if (jail_probe(what, sizeof(what)) != JAIL_FULL) {
-        printf("run_jail: 15 tests skipped (%s)\n", what);
+        printf("run_jail: 10 tests skipped (%s)\n", what);
         return s;
     }
     tcase_add_loop_test(t, test_calls_are_denied, 0, 2);
@@ -842,11 +616,6 @@ Suite *run_jail_suite(void)
     tcase_add_loop_test(t, test_files, 0, 2);
     tcase_add_test(t, test_given_folder_below_a_closed_one);
     tcase_add_loop_test(t, test_only_kept_descriptors, 0, 2);
-    tcase_add_loop_test(t, test_memory_limit, 0, 2);
-    tcase_add_test(t, test_cpu_limit);
-    tcase_add_test(t, test_file_limit);
-    tcase_add_loop_test(t, test_thread_limit, 0, 2);
-    tcase_add_loop_test(t, test_process_limit, 0, 2);
     tcase_add_loop_test(t, test_freeze, 0, 2);
     tcase_add_test(t, test_freeze_of_one_who_left);
     tcase_add_loop_test(t, test_dies_with_its_maker, 0, 2);
