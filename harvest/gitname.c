@@ -70,7 +70,7 @@ void git_folder_name(const char *path, char *out, size_t cap)
     const char *slash = s.n ? memrchr(s.p, '/', s.n) : NULL;
     if (slash)
         s = (struct span){slash + 1, (size_t)(s.p + s.n - slash - 1)};
-    s = cut_end(s, ".git");
+    s = cut_end(cut_end(s, ".git"), ".bundle");
     mask_text(out, cap, s.n ? s : SPAN_LIT("repository"));
     free(real);
 }

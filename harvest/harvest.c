@@ -154,7 +154,7 @@ static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
 }
 
 int harvest_repo(const struct harvest_rules *rules, const struct target *t,
-                 struct buf *out, struct err *e)
+                 struct buf *out, struct harvest_done *done, struct err *e)
 {
     struct harvest h = {.rules = rules, .target = t};
     struct pyparser *parser = NULL;
@@ -168,6 +168,8 @@ int harvest_repo(const struct harvest_rules *rules, const struct target *t,
         rc = records_broken(t, &why, out, e);
     else
         rc = records_write(&h, out, e);
+    done->files = h.n_files;
+    done->bytes = (int64_t)h.total_text;
     for (size_t i = 0; i < h.sources.n; i++)
         free((char *)(uintptr_t)h.sources.v[i].text.p);
     array_release(&h.sources);

@@ -26,12 +26,22 @@ struct harvest_rules {
     struct licence_rules licences;
 };
 
-/* One repository to read. */
+#define TARGET_MAX_PATH 4096
+
+/* One repository to read. It travels between processes: nothing but bytes. */
 struct target {
-    const char *path;
-    char name[256];           /* as in the records */
-    char commit[OID_HEX + 1]; /* "" = could not be opened, see err */
+    uint64_t number;              /* as given, from 1 */
+    uint32_t line;                /* of the list, 0 = operand */
+    char source[TARGET_MAX_PATH]; /* as given */
+    char path[TARGET_MAX_PATH];   /* where it lies: SOURCE or its clone */
+    char name[256];               /* as in the records */
+    char commit[OID_HEX + 1];     /* "" = could not be opened, see err */
     struct err err;
+};
+
+/* For the progress line. */
+struct harvest_done {
+    int64_t files, bytes;
 };
 
 /* A Python file of the tree. */
@@ -64,7 +74,8 @@ struct harvest {
  * failed or rejected; -1 only when OUT is full.
  */
 int harvest_repo(const struct harvest_rules *rules, const struct target *t,
-                 struct buf *out, struct err *e) MUST_USE;
+                 struct buf *out, struct harvest_done *done,
+                 struct err *e) MUST_USE;
 
 /* records.c: the same for a read harvest, and for a repository that could not
  * be read at all (its only record). */

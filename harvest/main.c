@@ -2,25 +2,35 @@
 /* km-harvest: git repositories in, `file`, `module` and `repo` records out. */
 #include "base.h"
 
+#include "harvest/fetch.h"
 #include "harvest/targets.h"
 #include "log.h"
 #include "pool.h"
+#include "proc.h"
 #include "stage.h"
 
 /* CPU seconds for one repository: a million lines take about ten. */
-#define REPO_CPU 600.0
+#define REPO_CPU  600.0
+#define PROBE_CPU 60.0
 
 static struct {
     const char *list, *rev, *licences, *deny;
-    bool any_licence;
-} options;
+    bool any_licence, no_fetch;
+    int64_t seconds;
+} options = {.seconds = FETCH_SECONDS};
 
 static const struct opt harvest_opts[] = {
     {OPT_GROUP, 0, "Repositories", NULL, NULL, NULL, 0, 0, false},
     {OPT_STR, 'l', "list", &options.list, "FILE",
-     "more repositories: lines of PATH [NAME]", 0, 0, false},
+     "more repositories: lines of SOURCE [NAME]; - = stdin", 0, 0, false},
     {OPT_STR, 0, "rev", &options.rev, "REV", "revision to read (default: HEAD)",
      0, 0, true},
+    {OPT_FLAG, 0, "no-fetch", &options.no_fetch, NULL,
+     "take clones as they are, fetch only those that are not there", 0, 0,
+     false},
+    {OPT_INT, 0, "fetch-seconds", &options.seconds, "N",
+     "deadline of one git command on a URL or bundle (default: 1800)", 1,
+     1000000, false},
     {OPT_GROUP, 0, "Licences", NULL, NULL, NULL, 0, 0, false},
     {OPT_STR, 0, "licences", &options.licences, "LIST",
      "pass only modules under these SPDX ids, as MIT,BSD-*", 0, 0, true},
@@ -39,10 +49,14 @@ struct names {
 struct run {
     struct targets targets;
     struct harvest_rules rules;
+    struct fetch_rules fetch;
     struct names allow, deny;
+    struct arena arena; /* of the names */
     int jobs;
+    struct pool *clone, *probe, *read;
     struct emit *out;
-    int dead; /* writing failed: KM_DEAD */
+    int64_t repos, files, bytes; /* so far */
+    double started;
 };
 
 /* Split "A,B C" into A, B, C. */
@@ -51,8 +65,7 @@ static void split_list(struct run *r, struct names *list, const char *text)
     while (text && *text) {
         size_t n = strcspn(text, ", ");
         if (n > 0)
-            array_push(list,
-                       arena_strdup(&r->targets.arena, (struct span){text, n}));
+            array_push(list, arena_strdup(&r->arena, (struct span){text, n}));
         text += n + (text[n] != '\0');
     }
 }
@@ -71,13 +84,14 @@ static int harvest_open(void **state, const struct stage_env *env,
     r->rules.licences.n_allow = r->allow.n;
     r->rules.licences.deny = r->deny.v;
     r->rules.licences.n_deny = r->deny.n;
-    for (int i = 0; i < env->argc; i++)
-        targets_add(&r->targets, span_str(env->argv[i]), SPAN_LIT(""));
-    if (options.list && targets_read(&r->targets, options.list, e) != 0)
-        return -1;
-    if (r->targets.v.n == 0)
+    r->fetch.whole = options.rev != NULL;
+    r->fetch.refresh = !options.no_fetch;
+    r->fetch.seconds = (double)options.seconds;
+    if (env->argc == 0 && !options.list)
         return err_set(e, ERR_USAGE,
-                       "no repository given: want REPO... or --list FILE");
+                       "no repository given: want SOURCE... or --list FILE");
+    if (targets_open(&r->targets, env->argc, env->argv, options.list, e) != 0)
+        return -1;
     struct pyparser *p = pyparser_new(e); /* say at once that it cannot work */
     if (!p)
         return -1;
@@ -85,12 +99,45 @@ static int harvest_open(void **state, const struct stage_env *env,
     return git_start(e);
 }
 
-static int work(void *state, struct span item, struct buf *out, struct err *e)
+/*
+ * Three pools in a row, each in the order of the input: sources are cloned,
+ * then opened and named, then read. A target that failed passes through the
+ * rest to keep its place.
+ */
+static int clone_work(void *state, struct span item, struct buf *out,
+                      struct err *e)
 {
-    struct run *r = state;
-    size_t i;
-    memcpy(&i, item.p, sizeof(i));
-    return harvest_repo(&r->rules, &r->targets.v.v[i], out, e);
+    const struct run *r = state;
+    struct target t;
+    memcpy(&t, item.p, sizeof(t));
+    if (fetch_source(&r->fetch, t.source, t.path, e) != 0)
+        return -1;
+    return buf_add(out, &t, sizeof(t));
+}
+
+static int probe_work(void *state, struct span item, struct buf *out,
+                      struct err *e)
+{
+    const struct run *r = state;
+    struct target t;
+    (void)e;
+    memcpy(&t, item.p, sizeof(t));
+    target_probe(&t, r->rules.rev);
+    return buf_add(out, &t, sizeof(t));
+}
+
+static int read_work(void *state, struct span item, struct buf *out,
+                     struct err *e)
+{
+    const struct run *r = state;
+    struct harvest_done done = {0, 0};
+    struct target t;
+    memcpy(&t, item.p, sizeof(t));
+    if (buf_add(out, &done, sizeof(done)) != 0 ||
+        harvest_repo(&r->rules, &t, out, &done, e) != 0)
+        return -1;
+    memcpy(out->p, &done, sizeof(done));
+    return 0;
 }
 
 static void *start(void *payload)
@@ -98,57 +145,120 @@ static void *start(void *payload)
     return payload;
 }
 
-static int result(void *payload, struct span item, int status, struct span out,
+/* The target as a pool gives it back. */
+static struct target took(struct span item, int status, struct span out,
+                          const struct err *e)
+{
+    struct target t;
+    memcpy(&t, status == 0 ? out.p : item.p, sizeof(t));
+    if (status == -1) {
+        t.err = *e;
+        t.commit[0] = '\0';
+    }
+    return t;
+}
+
+static int put(struct pool *p, const struct target *t, bool pass, struct err *e)
+{
+    struct span item = {(const char *)t, sizeof(*t)};
+    return pass ? pool_pass(p, item, e) : pool_put(p, item, e);
+}
+
+static int cloned(void *payload, struct span item, int status, struct span out,
                   struct err *e)
 {
     struct run *r = payload;
+    struct target t = took(item, status, out, e);
+    return put(r->probe, &t, t.err.code != ERR_NONE, e);
+}
+
+static int probed(void *payload, struct span item, int status, struct span out,
+                  struct err *e)
+{
+    struct run *r = payload;
+    struct target t = took(item, status, out, e);
+    targets_settle(&r->targets, &t);
+    return put(r->read, &t, !t.commit[0], e);
+}
+
+static int done(void *payload, struct span item, int status, struct span out,
+                struct err *e)
+{
+    struct run *r = payload;
     struct buf broken = BUF_INIT(REC_MAX);
-    size_t i;
-    memcpy(&i, item.p, sizeof(i));
-    const struct target *t = &r->targets.v.v[i];
-    if (status != 0) { /* the worker died: so says the repository's record */
-        log_warning("'%s': %s", t->path, e->msg);
-        struct err why = *e;
-        if (records_broken(t, &why, &broken, e) != 0)
-            goto fail;
+    struct harvest_done n;
+    struct target t;
+    int rc = 0;
+    memcpy(&t, item.p, sizeof(t));
+    if (status == 0) {
+        memcpy(&n, out.p, sizeof(n));
+        r->files += n.files;
+        r->bytes += n.bytes;
+        out = (struct span){out.p + sizeof(n), out.n - sizeof(n)};
+    } else { /* so says the repository's record */
+        struct err why = status == -1 ? *e : t.err;
+        log_warning("'%s': %s", t.source[0] ? t.source : t.name, why.msg);
+        rc = records_broken(&t, &why, &broken, e);
         out = buf_span(&broken);
-    } else if (!t->commit[0]) {
-        log_warning("'%s': %s", t->path, t->err.msg);
     }
-    r->dead = emit_packed(r->out, out, e);
-    if (r->dead != 0)
-        goto fail;
-    emit_note(r->out, "%zu of %zu repositories", i + 1, r->targets.v.n);
+    if (rc == 0)
+        rc = emit_packed(r->out, out, e);
+    r->repos++;
+    emit_note(r->out, "%" PRId64 " repositories, %" PRId64 " files, %.1f MB/s",
+              r->repos, r->files,
+              (double)r->bytes / 1e6 / MAX(now_s() - r->started, 0.001));
     buf_release(&broken);
-    return 0;
-fail:
-    buf_release(&broken);
-    return -1;
+    return rc == 0 ? 0 : -1;
+}
+
+static int feed(struct run *r, struct err *e)
+{
+    struct target t;
+    int rc;
+    while ((rc = targets_next(&r->targets, &t, e)) > 0) {
+        bool pass = t.err.code != ERR_NONE;
+        if (!pass && fetch_kind(t.source) == FETCH_LOCAL) {
+            memcpy(t.path, t.source, sizeof(t.path));
+            pass = true;
+        }
+        if (put(r->clone, &t, pass, e) != 0)
+            return -1;
+    }
+    if (rc == 0 && r->targets.given == 0)
+        return err_set(e, ERR_USAGE, "the list names no repository");
+    if (rc != 0 || pool_drain(r->clone, e) != 0 || pool_drain(r->probe, e) != 0)
+        return -1;
+    return pool_drain(r->read, e);
 }
 
 static int harvest_finish(void *state, struct emit *out, struct err *e)
 {
     struct run *r = state;
     struct pool_ops ops = {
-        .work = work,
+        .work = clone_work,
         .start = start,
-        .result = result,
+        .result = cloned,
         .payload = r,
         .jobs = r->jobs,
-        .cpu_s = REPO_CPU,
-        .idle_s = HARVEST_IDLE,
-        .max_item = HARVEST_MAX_OUT,
+        .max_item = sizeof(struct target) + 1,
     };
     r->out = out;
-    if (targets_probe(&r->targets, r->rules.rev, r->jobs, e) != 0)
-        return KM_DEAD;
-    struct pool *pool = pool_new(&ops);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < r->targets.v.n; i++)
-        rc = pool_put(pool, (struct span){(const char *)&i, sizeof(i)}, e);
-    if (rc == 0)
-        rc = pool_drain(pool, e);
-    pool_free(pool);
+    r->started = now_s();
+    r->clone = pool_new(&ops);
+    ops.idle_s = HARVEST_IDLE;
+    ops.cpu_s = PROBE_CPU;
+    ops.work = probe_work;
+    ops.result = probed;
+    r->probe = pool_new(&ops);
+    ops.cpu_s = REPO_CPU;
+    ops.max_item = HARVEST_MAX_OUT;
+    ops.work = read_work;
+    ops.result = done;
+    r->read = pool_new(&ops);
+    int rc = feed(r, e);
+    pool_free(r->clone);
+    pool_free(r->probe);
+    pool_free(r->read);
     return rc == 0 ? 0 : KM_DEAD;
 }
 
@@ -160,6 +270,7 @@ static void harvest_close(void *state)
     array_release(&r->allow);
     array_release(&r->deny);
     targets_release(&r->targets);
+    arena_release(&r->arena);
     free(r);
 }
 
@@ -167,7 +278,7 @@ int main(int argc, char **argv)
 {
     static const struct stage stage = {
         .spec = {.program = "km-harvest",
-                 .synopsis = "[options] REPO...",
+                 .synopsis = "[options] SOURCE...",
                  .about = "Find the nn.Module classes of git repositories.",
                  .tables = {harvest_opts, stage_common_opts},
                  .epilogue = "  km-harvest ~/src/vit-pytorch | km-clean\n"

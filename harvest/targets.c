@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Which repositories, under which names. They are opened in workers, as
- * anything that reads what others wrote. */
+/* Which repositories, under which names. */
 #include "base.h"
 
 #include "harvest/targets.h"
-#include "io.h"
-#include "pool.h"
 #include "utf8.h"
 
-#define MAX_LIST  (64u << 20)
-#define PROBE_CPU 60.0
-
-void targets_add(struct targets *t, struct span path, struct span name)
+int targets_open(struct targets *t, int n_operands, char *const *operands,
+                 const char *list, struct err *e)
 {
-    struct target x = {.path = arena_strdup(&t->arena, path)};
-    mask_text(x.name, sizeof(x.name), name);
-    array_push(&t->v, x);
+    *t = (struct targets){
+        .operands = operands, .n_operands = n_operands, .list_name = list};
+    if (!list)
+        return 0;
+    t->list = strcmp(list, "-") == 0 ? stdin : fopen(list, "re");
+    return t->list ? 0 : err_sys(e, "cannot open '%s'", list);
+}
+
+void targets_release(struct targets *t)
+{
+    if (t->list && t->list != stdin)
+        fclose(t->list);
+    map_release(&t->names);
+    arena_release(&t->arena);
 }
 
 static bool is_blank(char c)
@@ -32,164 +38,126 @@ static struct span trim(struct span s)
     return s;
 }
 
-int targets_read(struct targets *t, const char *file, struct err *e)
+#define MAX_LINE (TARGET_MAX_PATH + 512)
+
+/* One line without its end into TEXT; what is longer is cut, and LONG set.
+ * -1 at the end of the file. */
+static ssize_t read_line(FILE *f, char text[MAX_LINE], bool *is_long)
 {
-    struct buf b = BUF_INIT(MAX_LIST);
-    size_t line = 0;
-    if (io_read_file(&b, file, e) != 0) {
-        buf_release(&b);
-        return -1;
-    }
-    int rc = 0;
-    for (struct span rest = buf_span(&b); rc == 0 && rest.n > 0;) {
-        const char *nl = memchr(rest.p, '\n', rest.n);
-        size_t n = nl ? (size_t)(nl - rest.p) : rest.n;
-        struct span s = trim((struct span){rest.p, n});
-        n += nl != NULL;
-        rest = (struct span){rest.p + n, rest.n - n};
-        line++;
-        if (s.n == 0 || s.p[0] == '#')
-            continue;
-        size_t k = 0;
-        while (k < s.n && !is_blank(s.p[k]))
-            k++;
-        struct span path = {s.p, k},
-                    name = trim((struct span){s.p + k, s.n - k});
-        for (size_t i = 0; i < name.n; i++)
-            if (is_blank(name.p[i]))
-                rc = -1;
-        if (rc != 0 || utf8_valid(name) < name.n ||
-            memchr(path.p, '\0', path.n))
-            rc = err_set(e, ERR_USAGE, "'%s' line %zu: want PATH [NAME]", file,
-                         line);
+    size_t n = 0;
+    int c;
+    *is_long = false;
+    while ((c = getc_unlocked(f)) != EOF && c != '\n') {
+        if (n < MAX_LINE)
+            text[n++] = (char)c;
         else
-            targets_add(t, path, name);
+            *is_long = true;
     }
-    buf_release(&b);
-    return rc;
+    return c == EOF && n == 0 ? -1 : (ssize_t)n;
 }
 
-struct probe {
-    struct targets *t;
-    const char *rev;
-};
-
-/* What a worker says of one repository. */
-struct answer {
-    char name[256];
-    char commit[OID_HEX + 1];
-};
-
-static void *probe_start(void *payload)
+/* Fill X from a line `SOURCE [NAME]`. */
+static int parse_line(struct target *x, struct span s)
 {
-    return payload;
-}
-
-static int probe_work(void *state, struct span item, struct buf *out,
-                      struct err *e)
-{
-    struct probe *p = state;
-    struct gitrepo *git = NULL;
-    struct answer a = {"", ""};
-    size_t i;
-    memcpy(&i, item.p, sizeof(i));
-    const struct target *t = &p->t->v.v[i];
-    int rc = gitrepo_open(&git, t->path, e);
-    if (rc == 0)
-        rc = gitrepo_commit(git, p->rev, a.commit, e);
-    if (rc == 0) {
-        memcpy(a.name, t->name, sizeof(a.name));
-        if (!a.name[0])
-            gitrepo_origin(git, a.name, sizeof(a.name));
-        if (!a.name[0])
-            git_folder_name(t->path, a.name, sizeof(a.name));
-        rc = buf_add(out, &a, sizeof(a));
-    }
-    gitrepo_close(git);
-    return rc;
-}
-
-static int probe_result(void *payload, struct span item, int status,
-                        struct span out, struct err *e)
-{
-    struct probe *p = payload;
-    struct answer a;
-    size_t i;
-    memcpy(&i, item.p, sizeof(i));
-    struct target *t = &p->t->v.v[i];
-    if (status == 0 && out.n == sizeof(a)) {
-        memcpy(&a, out.p, sizeof(a));
-        memcpy(t->name, a.name, sizeof(t->name));
-        memcpy(t->commit, a.commit, sizeof(t->commit));
-    } else {
-        t->err = *e;
-        if (!t->name[0])
-            git_folder_name(t->path, t->name, sizeof(t->name));
-    }
+    size_t k = 0;
+    while (k < s.n && !is_blank(s.p[k]))
+        k++;
+    struct span name = trim((struct span){s.p + k, s.n - k});
+    for (size_t i = 0; i < name.n; i++)
+        if (is_blank(name.p[i]))
+            return -1;
+    if (utf8_valid(name) < name.n || name.n >= sizeof(x->name) ||
+        k >= sizeof(x->source) || memchr(s.p, '\0', s.n))
+        return -1;
+    memcpy(x->source, s.p, k);
+    mask_text(x->name, sizeof(x->name), name);
     return 0;
 }
 
-/* Two of one name: the later ones get part of their commit. The same
- * commit twice is the same repository. */
-static void settle_names(struct targets *t)
+static int next_line(struct targets *t, struct target *x, struct err *e)
 {
-    struct map seen = MAP_INIT;
-    for (size_t i = 0; i < t->v.n; i++) {
-        struct target *x = &t->v.v[i];
-        struct target *first = map_get(&seen, span_str(x->name));
-        if (!first) {
-            map_put(&seen, span_str(x->name), x);
+    char text[MAX_LINE];
+    bool is_long;
+    ssize_t n;
+    while ((n = read_line(t->list, text, &is_long)) >= 0) {
+        struct span s = trim((struct span){text, (size_t)n});
+        t->line++;
+        if (!is_long && (s.n == 0 || s.p[0] == '#'))
             continue;
+        x->line = t->line;
+        if (is_long || parse_line(x, s) != 0) {
+            memset(x->source, 0, sizeof(x->source));
+            snprintf(x->name, sizeof(x->name), "line %u", t->line);
+            err_set(&x->err, ERR_BROKEN_INPUT,
+                    "line %u of the list: want SOURCE [NAME]", t->line);
         }
-        char plain[sizeof(x->name)];
-        memcpy(plain, x->name, sizeof(plain));
-        size_t n = MIN(strlen(plain), sizeof(x->name) - 32);
-        snprintf(x->name + n, sizeof(x->name) - n, "~%.8s",
-                 x->commit[0] ? x->commit : "00000000");
-        bool same = strcmp(first->commit, x->commit) == 0 ||
-                    map_has(&seen, span_str(x->name));
-        if (!same) {
-            map_put(&seen, span_str(x->name), x);
-            continue;
-        }
-        /* Still taken: a number keeps the ids of the records apart. */
-        n = strlen(x->name);
-        snprintf(x->name + n, sizeof(x->name) - n, "~%zu", i + 1);
-        if (x->commit[0])
-            err_set(&x->err, ERR_DUPLICATE, "this commit of '%s' comes twice",
-                    first->name);
-        x->commit[0] = '\0';
+        return 1;
     }
-    map_release(&seen);
+    return ferror(t->list) ? err_sys(e, "cannot read '%s'", t->list_name) : 0;
 }
 
-int targets_probe(struct targets *t, const char *rev, int jobs, struct err *e)
+int targets_next(struct targets *t, struct target *x, struct err *e)
 {
-    struct probe p = {t, rev};
-    struct pool_ops ops = {
-        .work = probe_work,
-        .start = probe_start,
-        .result = probe_result,
-        .payload = &p,
-        .jobs = jobs,
-        .cpu_s = PROBE_CPU,
-        .idle_s = HARVEST_IDLE,
-        .max_item = 4096,
-    };
-    struct pool *pool = pool_new(&ops);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < t->v.n; i++)
-        rc = pool_put(pool, (struct span){(const char *)&i, sizeof(i)}, e);
-    if (rc == 0)
-        rc = pool_drain(pool, e);
-    pool_free(pool);
-    if (rc == 0)
-        settle_names(t);
-    return rc;
+    memset(x, 0, sizeof(*x));
+    x->number = t->given + 1;
+    if (t->at < t->n_operands) {
+        const char *s = t->operands[t->at++];
+        if (strlen(s) < sizeof(x->source)) {
+            memcpy(x->source, s, strlen(s));
+        } else {
+            snprintf(x->name, sizeof(x->name), "operand %d", t->at);
+            err_set(&x->err, ERR_BROKEN_INPUT, "operand %d is too long", t->at);
+        }
+    } else if (!t->list) {
+        return 0;
+    } else {
+        int rc = next_line(t, x, e);
+        if (rc <= 0)
+            return rc;
+    }
+    t->given++;
+    return 1;
 }
 
-void targets_release(struct targets *t)
+void target_probe(struct target *x, const char *rev)
 {
-    array_release(&t->v);
-    arena_release(&t->arena);
+    struct gitrepo *git = NULL;
+    int rc = gitrepo_open(&git, x->path, &x->err);
+    if (rc == 0)
+        rc = gitrepo_commit(git, rev, x->commit, &x->err);
+    if (rc == 0 && !x->name[0] && strcmp(x->path, x->source) == 0)
+        gitrepo_origin(git, x->name, sizeof(x->name));
+    gitrepo_close(git);
+}
+
+void targets_settle(struct targets *t, struct target *x)
+{
+    if (!x->name[0])
+        git_url_name(span_str(x->source), x->name, sizeof(x->name));
+    if (!x->name[0])
+        git_folder_name(x->source, x->name, sizeof(x->name));
+    const char *first = map_get(&t->names, span_str(x->name));
+    char *commit = arena_strdup(&t->arena, span_str(x->commit));
+    if (!first) {
+        map_put(&t->names, span_str(x->name), commit);
+        return;
+    }
+    /* Two of one name: the later ones get part of their commit. */
+    char plain[sizeof(x->name)];
+    memcpy(plain, x->name, sizeof(plain));
+    size_t n = MIN(strlen(plain), sizeof(x->name) - 32);
+    snprintf(x->name + n, sizeof(x->name) - n, "~%.8s",
+             x->commit[0] ? x->commit : "00000000");
+    if (strcmp(first, x->commit) != 0 &&
+        !map_has(&t->names, span_str(x->name))) {
+        map_put(&t->names, span_str(x->name), commit);
+        return;
+    }
+    /* Still taken: a number keeps the ids of the records apart. */
+    n = strlen(x->name);
+    snprintf(x->name + n, sizeof(x->name) - n, "~%" PRIu64, x->number);
+    if (x->commit[0])
+        err_set(&x->err, ERR_DUPLICATE, "this commit of '%s' comes twice",
+                plain);
+    x->commit[0] = '\0';
 }

@@ -1,22 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The repositories of one run: operands and list file, and their names. */
+/*
+ * The repositories of one run, one after the other: operands, then the lines
+ * of the list. Nothing but the names already taken is kept, so a list may have
+ * any length.
+ */
 #ifndef KM_TARGETS_H
 #define KM_TARGETS_H
 
 #include "harvest/harvest.h"
+#include "map.h"
 
 struct targets {
-    ARRAY(struct target) v;
-    struct arena arena; /* of the paths */
+    char *const *operands;
+    int n_operands, at;
+    const char *list_name; /* NULL = no list, "-" = stdin */
+    FILE *list;
+    uint32_t line;
+    uint64_t given;
+    struct map names; /* name -> commit, hex or "" */
+    struct arena arena;
 };
 
-void targets_add(struct targets *t, struct span path, struct span name);
-/* Lines `PATH [NAME]`; '#' starts a comment line. */
-int targets_read(struct targets *t, const char *file, struct err *e) MUST_USE;
-/* Open each, find its commit, settle the names; what fails is noted in the
- * target. JOBS workers. */
-int targets_probe(struct targets *t, const char *rev, int jobs,
-                  struct err *e) MUST_USE;
+/* LIST may be NULL. Both are borrowed. */
+int targets_open(struct targets *t, int n_operands, char *const *operands,
+                 const char *list, struct err *e) MUST_USE;
+/* Next one: 1 = OUT is filled, 0 = no more, -1 = the list cannot be read. A
+ * line that is no `SOURCE [NAME]` is filled in with `err` set. */
+int targets_next(struct targets *t, struct target *out, struct err *e) MUST_USE;
+/* In a worker: open the repository at X's path, find its commit and, unless
+ * the list gave one, its name. What fails is left in X's err. */
+void target_probe(struct target *x, const char *rev);
+/* In order, once for each: give X a name that none before has. The same commit
+ * under the same name again becomes ERR_DUPLICATE. */
+void targets_settle(struct targets *t, struct target *x);
 void targets_release(struct targets *t);
 
 #endif

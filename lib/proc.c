@@ -87,6 +87,8 @@ static void NORETURN child(const char *const *argv, char *const *envp,
         set_limit(RLIMIT_CPU, lim->cpu_s > 0 ? (int64_t)lim->cpu_s + 1 : 0);
         set_limit(RLIMIT_AS, lim->memory);
         set_limit(RLIMIT_FSIZE, lim->file_size);
+        if (lim->confine && lim->confine(lim->payload) != 0)
+            _exit(125);
     }
     execvpe(argv[0], (char *const *)argv, envp);
     _exit(errno == ENOENT ? 127 : 126);

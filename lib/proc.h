@@ -12,6 +12,10 @@ struct proc_limits {
     double cpu_s;      /* RLIMIT_CPU, rounded up; 0 = none */
     int64_t memory;    /* RLIMIT_AS bytes; 0 = none */
     int64_t file_size; /* RLIMIT_FSIZE bytes; 0 = none */
+    /* In the child, last before the program starts: a sandbox that it cannot
+     * leave. Not 0 = exit status 125. */
+    int (*confine)(void *payload);
+    void *payload;
 };
 
 struct proc_fd {

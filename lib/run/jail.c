@@ -323,7 +323,7 @@ static int enter_runner(struct jail_birth *b)
     b->step = "no new privileges";
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return -errno;
-    if (jail_landlock(c, b->dir, b->have & LAYER_MOUNT) == 0)
+    if (jail_landlock(c, b->dir, b->have & LAYER_MOUNT, false) == 0)
         b->have |= LAYER_LANDLOCK;
     if (jail_filter_install(c->profile, b->have & LAYER_PID) == 0)
         b->have |= LAYER_SECCOMP;
@@ -493,7 +493,7 @@ pid_t jail_fork(const struct jail_conf *c, int ctl, int32_t *level, char *why,
     pid_t pid;
 
     snprintf(why, why_cap, "wrong use");
-    if (c->profile < 0 || c->profile >= JAIL_PROFILES || c->n_keep < 0 ||
+    if (c->profile < 0 || c->profile >= JAIL_FETCH || c->n_keep < 0 ||
         c->n_keep > 8)
         return -EINVAL;
     (void)jail_filter_prepare(c->profile); /* missing: seen at install */

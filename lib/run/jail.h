@@ -33,6 +33,7 @@ enum jail_profile {
     JAIL_RUNNER,  /* threads, no processes, no exec */
     JAIL_EXEC,    /* the same, but may exec until it calls jail_seal */
     JAIL_BUILDER, /* may fork and exec (compilers); its own PID namespace */
+    JAIL_FETCH,   /* the same, and reach the network: jail_confine only */
     JAIL_PROFILES
 };
 
@@ -92,6 +93,16 @@ const char *jail_level_name(int level);
  * more than exec. */
 pid_t jail_fork(const struct jail_conf *c, int ctl, int32_t *level, char *why,
                 size_t why_cap);
+
+/*
+ * For a helper of ours that must reach the network, so that no namespaces can
+ * be had: Landlock and seccomp alone, on the calling process and what it
+ * starts, for good. It reads the system's folders and C's read_paths, writes
+ * below DIR only, and has no socket but those of IPv4 and IPv6 under
+ * JAIL_FETCH, none at all under JAIL_BUILDER; only these two fields of C are
+ * looked at. 0, or -errno with STEP = what could not be had.
+ */
+int jail_confine(const struct jail_conf *c, const char *dir, const char **step);
 
 /* In a JAIL_EXEC program, before foreign code: no exec from now on. 0, or -1
  * with errno. */

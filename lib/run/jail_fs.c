@@ -252,7 +252,8 @@ static int allow(int set, const char *path, uint64_t rights, uint64_t handled)
     return r;
 }
 
-int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root)
+int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root,
+                  bool network)
 {
     const uint64_t read = FS_EXECUTE | FS_READ_FILE | FS_READ_DIR;
     struct ruleset attr = {0};
@@ -267,12 +268,13 @@ int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root)
         attr.fs |= FS_REFER;
     if (abi >= 3)
         attr.fs |= FS_TRUNCATE;
-    if (abi >= 4) {
+    if (abi >= 4 && !network) {
         attr.net = 3; /* bind and connect of TCP */
-        size += sizeof(attr.net);
     }
     if (abi >= 5)
         attr.fs |= FS_IOCTL_DEV;
+    if (abi >= 4)
+        size += sizeof(attr.net);
     if (abi >= 6) {
         attr.scoped = 3; /* abstract sockets and signals */
         size += sizeof(attr.scoped);

@@ -44,8 +44,9 @@ void jail_init(const struct jail_birth *b, pid_t runner, int sigs) NORETURN;
 int jail_root(const struct jail_conf *c, uid_t uid, const char **step);
 
 /* Landlock: read and execute on the system's and C's paths, write in DIR and
- * /dev/shm only. 0 or -errno. */
-int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root);
+ * /dev/shm only; no TCP unless NETWORK. 0 or -errno. */
+int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root,
+                  bool network);
 
 /* Build the profile's filters once in the caller, before any fork (libseccomp
  * allocates). 0 or -errno. */

@@ -21,6 +21,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "jail_priv.h"
@@ -52,8 +53,6 @@ static const char *const denied[] = {
     "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup",
     "io_submit", "timer_create", "mq_open", "mq_unlink", "mq_notify",
     "mq_timedsend", "mq_timedreceive", "userfaultfd",
-    /* network; the one socket we have is connected already */
-    "socket", "socketpair", "bind", "listen", "accept", "accept4", "connect",
     /* memory that neither RLIMIT_AS nor the tmpfs limit counts; Triton and
      * torch need plain files only */
     "memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "shmdt",
@@ -73,6 +72,12 @@ static const char *const denied[] = {
     "lookup_dcookie", "nfsservctl", "vhangup", "sethostname", "setdomainname",
     "uselib", "ustat", "sysfs", "_sysctl", "personality", "sync", "syncfs",
     "fanotify_init", "fanotify_mark", "vmsplice", NULL};
+
+/* Network; the one socket a runner has is connected already. */
+static const char *const network[] = {"socket",  "socketpair", "bind",
+                                      "listen",  "accept",     "accept4",
+                                      "connect", NULL};
+static const char *const listening[] = {"listen", "accept", "accept4", NULL};
 
 /* Runners: no processes. clone is looked at by its flags. */
 static const char *const no_processes[] = {"fork", "vfork", NULL};
@@ -107,6 +112,22 @@ static int deny_if(scmp_filter_ctx f, const char *name, unsigned arg,
                             SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, mask, value));
 }
 
+/* No sockets but IPv4 and IPv6: local ones reach the services of this machine,
+ * such as an agent that holds keys. Pairs reach nobody. */
+static int deny_local(scmp_filter_ctx f)
+{
+    int nr = SCMP_SYS(socket), r = deny_list(f, listening);
+    uint32_t no = SCMP_ACT_ERRNO(EAFNOSUPPORT);
+
+    if (r == 0)
+        r = seccomp_rule_add(f, no, nr, 1, SCMP_A0_64(SCMP_CMP_LT, AF_INET));
+    if (r == 0)
+        r = seccomp_rule_add(f, no, nr, 1, SCMP_A0_64(SCMP_CMP_GT, AF_INET6));
+    for (uint64_t k = AF_INET + 1; k < AF_INET6 && r == 0; k++)
+        r = seccomp_rule_add(f, no, nr, 1, SCMP_A0_64(SCMP_CMP_EQ, k));
+    return r;
+}
+
 static int add_rules(scmp_filter_ctx f, int profile)
 {
     /* A timer, a lease or a message on a descriptor could send SIGCONT and so
@@ -130,6 +151,8 @@ static int add_rules(scmp_filter_ctx f, int profile)
     uint64_t low = 0xffffffff;
     int r = deny_list(f, denied);
 
+    if (r == 0)
+        r = profile == JAIL_FETCH ? deny_local(f) : deny_list(f, network);
     for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
         r = deny_if(f, "fcntl", 1, low, (uint64_t)fcntls[i]);
     for (size_t i = 0; i < ARRAY_LEN(ioctls) && r == 0; i++)
@@ -142,7 +165,7 @@ static int add_rules(scmp_filter_ctx f, int profile)
      * falls back to clone. */
     if (r == 0)
         r = deny(f, "clone3", ENOSYS);
-    if (r == 0 && profile == JAIL_BUILDER) {
+    if (r == 0 && (profile == JAIL_BUILDER || profile == JAIL_FETCH)) {
         for (size_t i = 0; i < ARRAY_LEN(spaces) && r == 0; i++)
             r = deny_if(f, "clone", 0, spaces[i], spaces[i]);
         return r;
@@ -242,11 +265,27 @@ int jail_filter_install(int profile, bool own_pids)
     if (!flt->ready)
         return -ENOSYS;
     r = load(newer, ARRAY_LEN(newer));
-    if (r == 0 && !own_pids && profile != JAIL_BUILDER)
+    if (r == 0 && !own_pids && profile != JAIL_BUILDER && profile != JAIL_FETCH)
         r = load(signals, ARRAY_LEN(signals));
     if (r == 0)
         r = load(flt->code, flt->n);
     return r;
+}
+
+int jail_confine(const struct jail_conf *c, const char *dir, const char **step)
+{
+    int r;
+
+    *step = "privileges";
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -errno;
+    *step = "Landlock";
+    r = jail_landlock(c, dir, false, c->profile == JAIL_FETCH);
+    if (r < 0)
+        return r;
+    *step = "seccomp";
+    r = jail_filter_prepare(c->profile);
+    return r < 0 ? r : jail_filter_install(c->profile, false);
 }
 
 int jail_seal(void)
