@@ -74,3 +74,16 @@ void git_folder_name(const char *path, char *out, size_t cap)
     mask_text(out, cap, s.n ? s : SPAN_LIT("repository"));
     free(real);
 }
+
+int git_odd_path(struct buf *path, struct span name)
+{
+    int rc = buf_addc(path, '/');
+    for (size_t i = 0; i < name.n && rc == 0; i++) {
+        unsigned char c = (unsigned char)name.p[i];
+        if (c <= ' ' || c >= 0x7f || c == '/' || c == '%')
+            rc = buf_printf(path, "%%%02X", c);
+        else
+            rc = buf_addc(path, (char)c);
+    }
+    return rc;
+}

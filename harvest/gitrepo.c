@@ -165,14 +165,26 @@ static git_commit *newest(struct gitrepo *r, const char *glob)
     return best;
 }
 
+/* References that are there but cannot be read are no empty repository. */
+static int no_commit(struct err *e, int worst)
+{
+    if (worst == 0)
+        return err_set(e, ERR_EMPTY_REPO, "no branch or tag has a commit");
+    return err_set(e, ERR_CORRUPT, "the references cannot be read");
+}
+
 static int head_commit(struct gitrepo *r, git_commit **out, struct err *e)
 {
     static const char *const names[] = {"HEAD", "refs/heads/main",
                                         "refs/heads/master"};
     git_oid oid;
+    int worst = 0;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        if (git_reference_name_to_id(&oid, r->git, names[i]) != 0)
+        int rc = git_reference_name_to_id(&oid, r->git, names[i]);
+        if (rc != 0) {
+            worst = rc != GIT_ENOTFOUND ? rc : worst;
             continue;
+        }
         if (peel(r, &oid, out) == 0)
             return 0;
         return git_fail(e, ERR_MISSING_OBJECT, "cannot read commit of",
@@ -181,26 +193,101 @@ static int head_commit(struct gitrepo *r, git_commit **out, struct err *e)
     *out = newest(r, "refs/heads/*");
     if (!*out)
         *out = newest(r, "refs/tags/*");
-    if (*out)
+    return *out ? 0 : no_commit(e, worst);
+}
+
+/* Object that NAME, a reference or the start of an id, stands for. */
+static int named(struct gitrepo *r, const char *name, git_oid *out)
+{
+    git_reference *ref = NULL, *direct = NULL;
+    git_oid part;
+    size_t n = strlen(name);
+    int rc = *name ? git_reference_dwim(&ref, r->git, name) : GIT_ENOTFOUND;
+    if (rc == 0 && git_reference_resolve(&direct, ref) == 0)
+        *out = *git_reference_target(direct);
+    else if (rc == 0)
+        rc = -1;
+    git_reference_free(direct);
+    git_reference_free(ref);
+    if (rc == 0 || n < 4 || n > OID_HEX ||
+        strspn(name, "0123456789abcdefABCDEF") != n)
+        return rc;
+    if (git_oid_fromstrn(&part, name, n) != 0)
+        return -1;
+    return git_odb_exists_prefix(out, r->odb, &part, n);
+}
+
+/* Go from *C to its parent number N (1 = first). */
+static int to_parent(struct gitrepo *r, git_commit **c, unsigned n)
+{
+    git_commit *parent = NULL;
+    const git_oid *id = git_commit_parent_id(*c, n - 1);
+    if (!id || lookup(r, id, GIT_OBJECT_COMMIT, (git_object **)&parent) != 0)
+        return -1;
+    git_commit_free(*c);
+    *c = parent;
+    return 0;
+}
+
+/* What stands behind the name: ~N and ^N. libgit2's own reading of revisions
+ * loads objects of any size. */
+static int follow(struct gitrepo *r, git_commit **c, const char *suffix)
+{
+    while (*suffix) {
+        char op = *suffix++;
+        unsigned n = 1;
+        if (op == '^' && *suffix == '{') {
+            size_t k = strcspn(suffix, "}");
+            struct span what = {suffix + 1, k - 1};
+            if (suffix[k] != '}' || (what.n > 0 && !span_is(what, "commit")))
+                return -1;
+            suffix += k + 1;
+            continue;
+        }
+        if (*suffix >= '0' && *suffix <= '9') {
+            char *end;
+            unsigned long v = strtoul(suffix, &end, 10);
+            if (v > GIT_MAX_ENTRIES)
+                return -1;
+            n = (unsigned)v;
+            suffix = end;
+        }
+        if (op == '^' && n > 0 && to_parent(r, c, n) != 0)
+            return -1;
+        for (unsigned i = 0; op == '~' && i < n; i++)
+            if (to_parent(r, c, 1) != 0)
+                return -1;
+        if (op != '^' && op != '~')
+            return -1;
+    }
+    return 0;
+}
+
+static int rev_commit(struct gitrepo *r, const char *rev, git_commit **out,
+                      struct err *e)
+{
+    size_t n = strcspn(rev, "~^");
+    char *name = xmemdup0((struct span){rev, n});
+    git_oid oid;
+    int rc = -1;
+    if (named(r, strcmp(name, "@") == 0 ? "HEAD" : name, &oid) == 0 &&
+        peel(r, &oid, out) == 0)
+        rc = follow(r, out, rev + n);
+    free(name);
+    if (rc == 0)
         return 0;
-    return err_set(e, ERR_EMPTY_REPO, "no branch or tag has a commit");
+    git_commit_free(*out);
+    *out = NULL;
+    return err_set(e, ERR_MISSING_OBJECT, "no commit '%s'", rev);
 }
 
 int gitrepo_commit(struct gitrepo *r, const char *rev, char commit[OID_HEX + 1],
                    struct err *e)
 {
     git_commit *c = NULL;
-    if (rev) {
-        git_object *o = NULL;
-        int rc = git_revparse_single(&o, r->git, rev);
-        if (rc == 0)
-            rc = git_object_peel((git_object **)&c, o, GIT_OBJECT_COMMIT);
-        git_object_free(o);
-        if (rc != 0)
-            return git_fail(e, ERR_MISSING_OBJECT, "no commit", rev);
-    } else if (head_commit(r, &c, e) != 0) {
+    int rc = rev ? rev_commit(r, rev, &c, e) : head_commit(r, &c, e);
+    if (rc != 0)
         return -1;
-    }
     git_oid_tostr(commit, OID_HEX + 1, git_commit_id(c));
     git_commit_free(c);
     return 0;
@@ -241,6 +328,13 @@ static void push_tree(struct walk *w, git_tree *t)
     array_push(&w->stack, l);
 }
 
+/* A name that would lead elsewhere. git writes none, but anybody can. */
+static bool is_odd(struct span name)
+{
+    return name.n == 0 || span_is(name, ".") || span_is(name, "..") ||
+           memchr(name.p, '/', name.n);
+}
+
 /* Next entry of the innermost folder. */
 static int walk_entry(struct walk *w, const git_tree_entry *te, struct err *e)
 {
@@ -249,11 +343,16 @@ static int walk_entry(struct walk *w, const git_tree_entry *te, struct err *e)
     if (++w->seen > GIT_MAX_ENTRIES)
         return err_set(e, ERR_TOO_LARGE, "more than %d files and folders",
                        GIT_MAX_ENTRIES);
-    if (buf_adds(&w->path, git_tree_entry_name(te)) != 0)
+    struct span name = span_str(git_tree_entry_name(te));
+    bool odd = is_odd(name);
+    if ((odd ? git_odd_path(&w->path, name) : buf_addspan(&w->path, name)) != 0)
         return err_set(e, ERR_TOO_LARGE, "path of more than %d bytes",
                        GIT_MAX_PATH);
     git_oid_tostr(entry.oid, sizeof(entry.oid), git_tree_entry_id(te));
-    if (mode == GIT_FILEMODE_TREE) {
+    if (odd) {
+        entry.kind =
+            mode == GIT_FILEMODE_TREE ? ENTRY_BAD_FOLDER : ENTRY_BAD_FILE;
+    } else if (mode == GIT_FILEMODE_TREE) {
         git_tree *t = NULL;
         if (lookup(w->r, git_tree_entry_id(te), GIT_OBJECT_TREE,
                    (git_object **)&t) == 0) {

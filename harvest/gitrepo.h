@@ -23,8 +23,10 @@ int gitrepo_open(struct gitrepo **out, const char *path,
 void gitrepo_close(struct gitrepo *r);
 
 /* Commit of REV, or without REV: HEAD; when that names no commit, main,
- * master, the newest branch, the newest tag. ERR_EMPTY_REPO,
- * ERR_MISSING_OBJECT. */
+ * master, the newest branch, the newest tag. REV is the name of a reference or
+ * a (shortened) object id, with any of ~, ~N, ^, ^N, ^{} and ^{commit} behind.
+ * ERR_EMPTY_REPO, ERR_MISSING_OBJECT, ERR_CORRUPT (references that cannot be
+ * read). */
 int gitrepo_commit(struct gitrepo *r, const char *rev, char commit[OID_HEX + 1],
                    struct err *e) MUST_USE;
 
@@ -36,11 +38,26 @@ void git_url_name(struct span url, char *out, size_t cap);
 /* Name of the folder at PATH: "x" for "a/x/", "a/x.git", "a/x/.git". */
 void git_folder_name(const char *path, char *out, size_t cap);
 
-enum entry_kind { ENTRY_BLOB, ENTRY_LINK, ENTRY_GITLINK, ENTRY_MISSING };
+enum entry_kind {
+    ENTRY_BLOB,
+    ENTRY_LINK,
+    ENTRY_GITLINK,
+    ENTRY_MISSING,  /* a folder whose tree is not there */
+    ENTRY_BAD_FILE, /* its name cannot be one: "..", "a/b" */
+    ENTRY_BAD_FOLDER
+};
+
+/*
+ * Append to PATH, "" or a folder with its '/', a name that is none, in a form
+ * that no sound path has and that no two names share: "/" and the name with
+ * '%', '/' and bytes outside of printable ASCII as %XX. -1 when it is too long.
+ */
+int git_odd_path(struct buf *path, struct span name) MUST_USE;
 
 struct gitentry {
-    struct span path;     /* raw bytes, '/' between the parts */
-    enum entry_kind kind; /* MISSING: a folder whose tree is not there */
+    struct span path; /* raw bytes, '/' between the parts; of a bad name as
+                         git_odd_path makes it */
+    enum entry_kind kind;
     char oid[OID_HEX + 1];
 };
 

@@ -50,6 +50,12 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
         source_fail(h, add_source(h, x), &why);
         return 0;
     }
+    if (x->kind == ENTRY_BAD_FOLDER ||
+        (x->kind == ENTRY_BAD_FILE && span_ends(x->path, ".py"))) {
+        err_set(&why, ERR_CORRUPT, "no name for a file or folder");
+        source_fail(h, add_source(h, x), &why);
+        return 0;
+    }
     if (x->kind != ENTRY_BLOB)
         return 0;
     h->n_files++;
@@ -65,12 +71,9 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
 static int read_source(struct harvest *h, struct source *s, struct buf *raw,
                        struct err *e)
 {
-    struct span path = span_str(s->path);
     struct buf text = BUF_INIT((size_t)PY_MAX_SOURCE * 4);
     size_t n;
     buf_clear(raw);
-    if (utf8_valid(path) < path.n)
-        return err_set(e, ERR_ENCODING, "path is not UTF-8");
     if (gitrepo_blob(h->git, s->oid, PY_MAX_SOURCE, raw, e) != 0)
         return -1;
     if (span_starts(buf_span(raw), "version https://git-lfs"))
@@ -129,7 +132,43 @@ static void parse_all(struct harvest *h, struct pyparser *parser)
 static int by_path(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;
-    return strcmp(x->path, y->path);
+    int rc = strcmp(x->path, y->path);
+    return rc ? rc : strcmp(x->oid, y->oid);
+}
+
+static void sort_sources(struct harvest *h)
+{
+    if (h->sources.n > 0)
+        qsort(h->sources.v, h->sources.n, sizeof(*h->sources.v), by_path);
+}
+
+/* Paths that no record can have: not UTF-8, or the same twice in one folder,
+ * as only a forged tree has it. */
+static void refuse_paths(struct harvest *h)
+{
+    struct err why;
+    const char *last = "";
+    for (size_t i = 0; i < h->sources.n; i++) {
+        struct source *s = &h->sources.v[i];
+        struct span path = span_str(s->path);
+        struct buf odd = BUF_INIT((size_t)GIT_MAX_PATH * 4);
+        if (s->code != ERR_NONE)
+            continue;
+        if (utf8_valid(path) < path.n)
+            err_set(&why, ERR_ENCODING, "path is not UTF-8");
+        else if (strcmp(s->path, last) == 0)
+            err_set(&why, ERR_CORRUPT, "the folder has this name twice");
+        else {
+            last = s->path;
+            continue;
+        }
+        source_fail(h, s, &why);
+        if (why.code == ERR_CORRUPT)
+            (void)!buf_printf(&odd, "/%zu", i);
+        (void)!git_odd_path(&odd, path);
+        s->path = arena_strdup(&h->arena, buf_span(&odd));
+        buf_release(&odd);
+    }
 }
 
 static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
@@ -140,8 +179,9 @@ static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
         return -1;
     if (gitrepo_walk(h->git, h->target->commit, visit, h, e) != 0)
         return -1;
-    if (h->sources.n > 0)
-        qsort(h->sources.v, h->sources.n, sizeof(*h->sources.v), by_path);
+    sort_sources(h);
+    refuse_paths(h);
+    sort_sources(h);
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
         if (s->code == ERR_NONE && read_source(h, s, &raw, &why) != 0)
