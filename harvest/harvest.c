@@ -15,7 +15,8 @@ static void source_fail(struct harvest *h, struct source *s,
 
 static struct source *add_source(struct harvest *h, const struct gitentry *x)
 {
-    struct source s = {.path = arena_strdup(&h->arena, x->path)};
+    struct source s = {.path = arena_strdup(&h->arena, x->path),
+                       .is_notebook = span_ends(x->path, ".ipynb")};
     memcpy(s.oid, x->oid, sizeof(s.oid));
     array_push(&h->sources, s);
     return &h->sources.v[h->sources.n - 1];
@@ -24,8 +25,9 @@ static struct source *add_source(struct harvest *h, const struct gitentry *x)
 /* Folders of installed packages: other people's code under other terms. */
 static bool is_installed(struct span path)
 {
-    static const char *const folders[] = {"site-packages", "dist-packages",
-                                          "node_modules", "venv", ".venv"};
+    static const char *const folders[] = {
+        "site-packages", "dist-packages", "node_modules",
+        "venv",          ".venv",         ".ipynb_checkpoints"};
     while (path.n > 0) {
         const char *slash = memchr(path.p, '/', path.n);
         if (!slash)
@@ -37,6 +39,11 @@ static bool is_installed(struct span path)
         path = (struct span){slash + 1, path.n - part.n - 1};
     }
     return false;
+}
+
+static bool is_source(struct span path)
+{
+    return span_ends(path, ".py") || span_ends(path, ".ipynb");
 }
 
 static int visit(void *payload, const struct gitentry *x, struct err *e)
@@ -51,7 +58,7 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
         return 0;
     }
     if (x->kind == ENTRY_BAD_FOLDER ||
-        (x->kind == ENTRY_BAD_FILE && span_ends(x->path, ".py"))) {
+        (x->kind == ENTRY_BAD_FILE && is_source(x->path))) {
         err_set(&why, ERR_CORRUPT, "no name for a file or folder");
         source_fail(h, add_source(h, x), &why);
         return 0;
@@ -59,9 +66,11 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
     if (x->kind != ENTRY_BLOB)
         return 0;
     h->n_files++;
-    if (span_ends(x->path, ".py") && !is_installed(x->path)) {
-        h->n_python++;
-        add_source(h, x);
+    if (is_source(x->path) && !is_installed(x->path)) {
+        if (add_source(h, x)->is_notebook)
+            h->n_notebooks++;
+        else
+            h->n_python++;
     }
     terms_add(h->terms, x->path, x->oid);
     return 0;
@@ -74,11 +83,16 @@ static int read_source(struct harvest *h, struct source *s, struct buf *raw,
     struct buf text = BUF_INIT((size_t)PY_MAX_SOURCE * 4);
     size_t n;
     buf_clear(raw);
-    if (gitrepo_blob(h->git, s->oid, PY_MAX_SOURCE, raw, e) != 0)
+    if (gitrepo_blob(h->git, s->oid,
+                     s->is_notebook ? NOTEBOOK_MAX : PY_MAX_SOURCE, raw,
+                     e) != 0)
         return -1;
     if (span_starts(buf_span(raw), "version https://git-lfs"))
         return err_set(e, ERR_LFS_POINTER, "git-lfs pointer, not a source");
-    if (py_decode(&text, buf_span(raw), e) != 0) {
+    if (s->is_notebook && !memmem(raw->p, raw->n, "class ", 6))
+        return 0; /* most of them, and large: not worth reading */
+    if ((s->is_notebook ? notebook_source(&text, &s->cells, buf_span(raw), e)
+                        : py_decode(&text, buf_span(raw), e)) != 0) {
         buf_release(&text);
         return -1;
     }
@@ -112,6 +126,8 @@ static void parse_all(struct harvest *h, struct pyparser *parser)
     struct err e;
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
+        if (s->is_notebook && s->text.n == 0)
+            continue;
         if (s->code == ERR_NONE)
             s->mod = pymod_new(parser, s->path, s->text, &e);
         if (!s->mod) {
@@ -173,7 +189,7 @@ static void refuse_paths(struct harvest *h)
 
 static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
 {
-    struct buf raw = BUF_INIT(PY_MAX_SOURCE);
+    struct buf raw = BUF_INIT(NOTEBOOK_MAX);
     struct err why;
     if (gitrepo_open(&h->git, h->target->path, e) != 0)
         return -1;
@@ -210,8 +226,10 @@ int harvest_repo(const struct harvest_rules *rules, const struct target *t,
         rc = records_write(&h, out, e);
     done->files = h.n_files;
     done->bytes = (int64_t)h.total_text;
-    for (size_t i = 0; i < h.sources.n; i++)
+    for (size_t i = 0; i < h.sources.n; i++) {
         free((char *)(uintptr_t)h.sources.v[i].text.p);
+        array_release(&h.sources.v[i].cells);
+    }
     array_release(&h.sources);
     map_release(&h.by_path);
     pyrepo_free(h.py);

@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "harvest/gitrepo.h"
+#include "harvest/notebook.h"
 #include "harvest/terms.h"
 #include "py/pyrepo.h"
 #include "val.h"
@@ -44,13 +45,15 @@ struct harvest_done {
     int64_t files, bytes;
 };
 
-/* A Python file of the tree. */
+/* A Python file or notebook of the tree. */
 struct source {
     char *path; /* raw bytes */
     char oid[OID_HEX + 1];
     enum err_code code; /* ERR_NONE, or why it has no text */
     char *note;
     struct span text; /* decoded, owned */
+    bool is_notebook;
+    struct nbcells cells; /* of a notebook */
     struct pymod *mod;
     bool has_module, needed;
 };
@@ -65,7 +68,8 @@ struct harvest {
     struct map by_path; /* path -> index + 1 into sources */
     struct pyrepo *py;
     size_t total_text;
-    int64_t n_files, n_python, n_parsed, n_modules, n_failed, n_shadowed;
+    int64_t n_files, n_python, n_notebooks, n_parsed, n_modules, n_failed,
+        n_shadowed;
 };
 
 /*

@@ -130,6 +130,8 @@ static int put_module(struct writer *w, const struct source *s,
     val_set(a, r, "name", val_str(a, d->qual));
     val_set(a, r, "line", val_int(a, d->line));
     val_set(a, r, "end_line", val_int(a, d->end_line));
+    if (s->is_notebook)
+        val_set(a, r, "cell", val_int(a, notebook_cell(&s->cells, d->line)));
     val_set(a, r, "bases", bases_val(w, s->mod, d));
     val_set(a, r, "licence", licence_val(a, &l));
     enum err_code code = judge(w->h->rules, d, &l, note);
@@ -186,6 +188,7 @@ static int put_repo(struct writer *w, struct err *e)
     val_set(a, r, "licence", licence_val(a, terms_root(h->terms, h->git)));
     val_set(a, c, "files", val_int(a, h->n_files));
     val_set(a, c, "python", val_int(a, h->n_python));
+    val_set(a, c, "notebooks", val_int(a, h->n_notebooks));
     val_set(a, c, "parsed", val_int(a, h->n_parsed));
     val_set(a, c, "modules", val_int(a, h->n_modules));
     val_set(a, c, "shadowed", val_int(a, h->n_shadowed));

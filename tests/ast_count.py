@@ -3,7 +3,7 @@
 """Count the nn.Module classes of a git repository with Python's ast, and hold
 the records of km-harvest against it.
 
-    km-harvest --json REPO | tests/ast_count.py REPO [--min SHARE]
+    km-harvest --json REPO | tests/ast_count.py REPO [--min SHARE] [--notebooks]
 
 Prints one line: classes found by ast, harvested, in both, the share of ast's
 that was harvested, and how many harvested ones ast does not know. Exit 1 when
@@ -12,11 +12,13 @@ the share is below --min (0.95) or a harvested one is unknown to ast.
 The count shares nothing with km-harvest: every file by itself, bases through
 the file's import aliases, subclasses over all files by the last part of a
 base's name. So it may count a class too many when two classes of one name are
-different things, and it cannot read files that this Python refuses.
+different things, and it cannot read files that this Python refuses. With --notebooks the code cells of .ipynb files
+are counted instead of .py files; cells that Python refuses are left out.
 """
 import argparse
 import ast
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -37,13 +39,14 @@ def git(repo, *args):
                           check=True, stdout=subprocess.PIPE).stdout
 
 
-def sources(repo, rev):
+def sources(repo, rev, ends):
     for entry in git(repo, "ls-tree", "-r", "-z", rev).split(b"\0"):
         if not entry:
             continue
         head, path = entry.split(b"\t", 1)
         mode, kind, oid = head.split()
-        if kind == b"blob" and mode != b"120000" and path.endswith(b".py"):
+        if kind == b"blob" and mode != b"120000" and path.endswith(ends) and \
+                b".ipynb_checkpoints/" not in path:
             try:
                 yield path.decode(), git(repo, "cat-file", "blob",
                                          oid.decode())
@@ -134,15 +137,54 @@ def full_names(base, names, stars):
     return seen
 
 
-def count(repo, rev):
+def parse(text):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def cell_text(cell):
+    text = cell.get("source", cell.get("input", ""))
+    text = text if isinstance(text, str) else "".join(text)
+    lines = text.splitlines()
+    if parse(text) is None:  # IPython's own lines
+        lines = [re.sub(r"^(\s*)([%!?].*|[\w, ]+= *[%!].*|.*\?\s*)$",
+                        lambda m: m[1] + ("pass" if m[1] else ""), line)
+                 for line in lines]
+    return "\n".join(lines), len(lines)
+
+
+def parse_notebook(raw):
+    """All cells as one tree, each cell behind one line of its own."""
+    try:
+        book = json.loads(raw)
+        sheets = book.get("worksheets") or [book]
+        cells = [c for s in sheets for c in s.get("cells", [])]
+    except (ValueError, AttributeError, TypeError):
+        return None
+    whole, line = ast.Module(body=[], type_ignores=[]), 0
+    for cell in cells:
+        if cell.get("cell_type") != "code":
+            continue
+        text, n = cell_text(cell)
+        tree = parse(text)
+        if tree:
+            ast.increment_lineno(tree, line + 1)
+            whole.body += tree.body
+        line += n + 1
+    return whole
+
+
+def count(repo, rev, notebooks):
     every, modules, last_names = [], set(), set()
     unread = 0
-    for path, raw in sources(repo, rev):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(raw)
-        except (SyntaxError, ValueError, RecursionError):
+    ends = (b".py", b".ipynb") if notebooks else (b".py",)
+    for path, raw in sources(repo, rev, ends):
+        tree = parse(raw) if path.endswith(".py") else parse_notebook(raw)
+        if tree is None:
             unread += 1
             continue
         names, stars = imports(tree)
@@ -159,7 +201,8 @@ def count(repo, rev):
                 modules.add((*key, line))
                 last_names.add(key[1].rsplit(".", 1)[-1])
                 changed = True
-    return modules, unread
+    return {m for m in modules
+            if m[0].endswith(".ipynb") == notebooks}, unread
 
 
 def main():
@@ -167,6 +210,7 @@ def main():
     p.add_argument("repo")
     p.add_argument("--min", type=float, default=0.95)
     p.add_argument("--name", help="only records of this repository")
+    p.add_argument("--notebooks", action="store_true")
     p.add_argument("--show", action="store_true", help="list differences")
     a = p.parse_args()
     harvested, commit = set(), None
@@ -176,11 +220,12 @@ def main():
             continue
         if r["kind"] == "repo":
             commit = r.get("commit")
-        if r["kind"] == "module" and "harvest.parse" not in r["why"]:
+        if r["kind"] == "module" and "harvest.parse" not in r["why"] and \
+                r["path"].endswith(".ipynb") == a.notebooks:
             harvested.add((r["path"], r["name"], r["line"]))
     if not commit:
         sys.exit(f"{a.repo}: no record of a repository that was read")
-    found, unread = count(a.repo, commit)
+    found, unread = count(a.repo, commit, a.notebooks)
     both = found & harvested
     extra = harvested - found
     share = len(both) / len(found) if found else 1.0
