@@ -107,42 +107,39 @@ static int read_source(struct harvest *h, struct source *s, struct buf *raw,
     return 0;
 }
 
-/* Without one of these words no file can name a root of nn.Module. */
-static bool may_hold_modules(const struct harvest *h)
-{
-    static const char *const words[] = {"torch", "timm", "LightningModule",
-                                        "PreTrainedModel"};
-    for (size_t i = 0; i < h->sources.n; i++) {
-        struct span t = h->sources.v[i].text;
-        for (size_t k = 0; t.n > 0 && k < ARRAY_LEN(words); k++)
-            if (memmem(t.p, t.n, words[k], strlen(words[k])))
-                return true;
-    }
-    return false;
-}
-
-static void parse_all(struct harvest *h, struct pyparser *parser)
+/* Parse what is wanted and was not yet. */
+static void parse_wanted(struct harvest *h, struct pyparser *parser)
 {
     struct err e;
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
-        if (s->is_notebook && s->text.n == 0)
+        if (!s->wanted || s->mod || s->code != ERR_NONE)
             continue;
-        if (s->code == ERR_NONE)
-            s->mod = pymod_new(parser, s->path, s->text, &e);
+        s->mod = pymod_new(parser, s->path, s->text, &e);
         if (!s->mod) {
-            if (s->code == ERR_NONE)
-                source_fail(h, s, &e);
-            pyrepo_add_absent(h->py, s->path);
+            source_fail(h, s, &e);
             continue;
         }
         /* Both are larger than the text, and only clean needs them. */
         pymod_drop_tree(s->mod);
         array_release(&s->mod->reads);
         h->n_parsed++;
+        h->parsed_text += s->text.n;
         pyrepo_add(h->py, s->mod);
-        map_put(&h->by_path, span_str(s->path), (void *)(uintptr_t)(i + 1));
     }
+}
+
+static void parse_needed(struct harvest *h, struct pyparser *parser)
+{
+    struct needs *x = needs_new(h);
+    for (size_t i = 0; i < h->sources.n; i++)
+        pyrepo_add_absent(h->py, h->sources.v[i].path);
+    needs_modules(x);
+    parse_wanted(h, parser);
+    records_mark(h);
+    needs_imports(x);
+    parse_wanted(h, parser);
+    needs_free(x);
 }
 
 static int by_path(const void *a, const void *b)
@@ -202,10 +199,10 @@ static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
         struct source *s = &h->sources.v[i];
         if (s->code == ERR_NONE && read_source(h, s, &raw, &why) != 0)
             source_fail(h, s, &why);
+        map_put(&h->by_path, span_str(s->path), (void *)(uintptr_t)(i + 1));
     }
     buf_release(&raw);
-    if (may_hold_modules(h))
-        parse_all(h, parser);
+    parse_needed(h, parser);
     return 0;
 }
 

@@ -55,6 +55,7 @@ struct source {
     bool is_notebook;
     struct nbcells cells; /* of a notebook */
     struct pymod *mod;
+    bool wanted; /* to be parsed */
     bool has_module, needed;
 };
 
@@ -67,7 +68,7 @@ struct harvest {
     ARRAY(struct source) sources;
     struct map by_path; /* path -> index + 1 into sources */
     struct pyrepo *py;
-    size_t total_text;
+    size_t total_text, parsed_text; /* bytes */
     int64_t n_files, n_python, n_notebooks, n_parsed, n_modules, n_failed,
         n_shadowed;
 };
@@ -81,6 +82,20 @@ int harvest_repo(const struct harvest_rules *rules, const struct target *t,
                  struct buf *out, struct harvest_done *done,
                  struct err *e) MUST_USE;
 
+/*
+ * needs.c: which sources must be parsed. Their texts and places in `by_path`
+ * are there. Both calls set `wanted`: of those that could hold a module or lead
+ * to the bases of one; and of those that the `needed` ones import.
+ */
+struct needs;
+struct needs *needs_new(struct harvest *h);
+void needs_free(struct needs *x);
+void needs_modules(struct needs *x);
+void needs_imports(struct needs *x);
+
+/* records.c: set `has_module` of the parsed sources, `needed` of those with a
+ * module that passes. */
+void records_mark(struct harvest *h);
 /* records.c: the same for a read harvest, and for a repository that could not
  * be read at all (its only record). */
 int records_write(struct harvest *h, struct buf *out, struct err *e) MUST_USE;

@@ -45,10 +45,10 @@ static struct val *start(struct writer *w, const char *kind,
     return r;
 }
 
-static void file_licence(struct writer *w, const struct source *s,
+static void file_licence(struct harvest *h, const struct source *s,
                          struct licence *l)
 {
-    terms_of(w->h->terms, w->h->git, span_str(s->path), s->text, l);
+    terms_of(h->terms, h->git, span_str(s->path), s->text, l);
 }
 
 static int put_file(struct writer *w, const struct source *s, struct err *e)
@@ -59,7 +59,7 @@ static int put_file(struct writer *w, const struct source *s, struct err *e)
         rec_fail(&w->a, r, STAGE, s->code, s->note);
         return put(w, r, e);
     }
-    file_licence(w, s, &l);
+    file_licence(w->h, s, &l);
     val_set(&w->a, r, "source", val_str(&w->a, s->text));
     val_set(&w->a, r, "licence", licence_val(&w->a, &l));
     return put(w, r, e);
@@ -126,7 +126,7 @@ static int put_module(struct writer *w, const struct source *s,
     struct val *r = start(w, "module", s);
     struct licence l;
     char note[160];
-    file_licence(w, s, &l);
+    file_licence(w->h, s, &l);
     val_set(a, r, "name", val_str(a, d->qual));
     val_set(a, r, "line", val_int(a, d->line));
     val_set(a, r, "end_line", val_int(a, d->end_line));
@@ -140,30 +140,31 @@ static int put_module(struct writer *w, const struct source *s,
     return put(w, r, e);
 }
 
-/* Mark what the modules to be passed on need: their files and all that these
- * import, however indirectly. */
-static void mark_needed(struct writer *w)
+void records_mark(struct harvest *h)
 {
-    struct harvest *h = w->h;
-    ARRAY(size_t) queue = {0};
     struct licence l;
     char note[160];
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
-        for (size_t k = 0; s->mod && k < s->mod->defs.n; k++) {
+        for (size_t k = 0; s->mod && k < s->mod->defs.n && !s->needed; k++) {
             const struct pydef *d = &s->mod->defs.v[k];
             if (!is_module(h, s->mod, d))
                 continue;
             s->has_module = true;
-            if (s->needed)
-                break;
-            file_licence(w, s, &l);
-            if (judge(h->rules, d, &l, note) == ERR_NONE) {
-                s->needed = true;
-                array_push(&queue, i);
-            }
+            file_licence(h, s, &l);
+            s->needed = judge(h->rules, d, &l, note) == ERR_NONE;
         }
     }
+}
+
+/* Mark what the modules to be passed on need: all that their files import,
+ * however indirectly. */
+static void mark_needed(struct harvest *h)
+{
+    ARRAY(size_t) queue = {0};
+    for (size_t i = 0; i < h->sources.n; i++)
+        if (h->sources.v[i].needed)
+            array_push(&queue, i);
     for (size_t q = 0; q < queue.n; q++) {
         struct pymods imports = {0};
         pyrepo_imports(h->py, h->sources.v[queue.v[q]].mod, &imports);
@@ -190,6 +191,8 @@ static int put_repo(struct writer *w, struct err *e)
     val_set(a, c, "python", val_int(a, h->n_python));
     val_set(a, c, "notebooks", val_int(a, h->n_notebooks));
     val_set(a, c, "parsed", val_int(a, h->n_parsed));
+    val_set(a, c, "bytes", val_int(a, (int64_t)h->total_text));
+    val_set(a, c, "parsed_bytes", val_int(a, (int64_t)h->parsed_text));
     val_set(a, c, "modules", val_int(a, h->n_modules));
     val_set(a, c, "shadowed", val_int(a, h->n_shadowed));
     val_set(a, c, "failed", val_int(a, h->n_failed));
@@ -224,7 +227,7 @@ int records_write(struct harvest *h, struct buf *out, struct err *e)
 {
     struct writer w = {.h = h, .out = out};
     int rc = 0;
-    mark_needed(&w);
+    mark_needed(h);
     for (size_t i = 0; rc == 0 && i < h->sources.n; i++)
         if (h->sources.v[i].needed || h->sources.v[i].code != ERR_NONE)
             rc = put_file(&w, &h->sources.v[i], e);

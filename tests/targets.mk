@@ -9,6 +9,7 @@
 #: make fuzz-NAME     fuzz tests/fuzz/fuzz_NAME.c for FUZZ_SECONDS=20 (clang,
 #:                    libclang-rt-14-dev)
 #: make bench         throughput figures
+#: make bench-harvest REPOS='PATH...'  harvest, clean and import: a table
 #: make lint format format-check
 
 RUN_ENV := $(if $(SANITIZE),KM_KILLS=4) BUILD='$(abspath $(BUILD))' \
@@ -61,7 +62,7 @@ PARTS := unit cli fuzz $(if $(SANITIZE),,headers helpman lint)
 TEST_BINS := $(BUILD)/lib/failio.so $(UNIT_BIN) $(FUZZ_BINS)
 
 .PHONY: check check-unit check-cli check-fuzz check-headers check-helpman \
-	check-gpu bench lint format format-check
+	check-gpu bench bench-harvest lint format format-check
 check: all $(TEST_BINS)
 	@rm -rf $(BUILD)/results
 	@for part in $(PARTS:%=check-%); do tests/part.sh $(BUILD)/results \
@@ -94,7 +95,13 @@ check-helpman: all
 check-lint lint:
 	@tests/lint.sh
 
-bench: all
+PYPARSE := $(BUILD)/bench/pyparse
+$(eval $(call link_rule,$(PYPARSE),$(call objs,obj,tests/bench/pyparse.c),py,$(call \
+	needs,unit),obj))
+bench-harvest: all $(PYPARSE)
+	@$(RUN_ENV) bash tests/bench/harvest.sh $(REPOS)
+
+bench: all $(PYPARSE)
 	@for script in $(sort $(wildcard tests/bench/*.sh)); do \
 	$(RUN_ENV) bash $$script || exit 1; done
 

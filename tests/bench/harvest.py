@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Harvest, clean and import real repositories, one line each, and totals.
+
+    BUILD=build/release tests/bench/harvest.py [--runs N] [--no-import] REPO...
+
+ast         nn.Module classes by tests/ast_count.py, distinct names in a file
+harvested   of those, by km-harvest
+extra       harvested that ast does not know
+alone       standalone by km-clean: ok, or a duplicate of one that is ok
+import      of the ok ones, those that import with torch (tests/import_check.py)
+dup         duplicates by km-clean
+refused     the other reasons of km-harvest and km-clean
+s, MB/s     km-harvest --jobs 1 over the text of all Python files and notebooks
+a           its time / (git cat-file --batch over the same blobs + the bytes
+            that were parsed / speed of the parser alone)
+b           its time / git cat-file alone
+ast x       time of CPython's ast.parse over the same .py files / its time
+parsed      share of the bytes that were parsed
+
+Times are medians of --runs runs side by side.
+"""
+import argparse
+import ast
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import ast_count  # noqa: E402
+
+BUILD = os.environ.get("BUILD", "build/release")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def seconds(command, data=None):
+    start = time.monotonic()
+    out = subprocess.run(command, input=data, check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return time.monotonic() - start, out.stdout
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def blobs(repo):
+    for entry in ast_count.git(repo, "ls-tree", "-r", "-z",
+                               "HEAD").split(b"\0"):
+        if not entry:
+            continue
+        head, path = entry.split(b"\t", 1)
+        mode, kind, oid = head.split()
+        if kind == b"blob" and mode != b"120000" and \
+                path.endswith((b".py", b".ipynb")):
+            yield path, oid
+
+
+def split_batch(data):
+    at = 0
+    while at < len(data):
+        end = data.index(b"\n", at)
+        parts = data[at:end].split()
+        at = end + 1
+        if len(parts) == 3 and parts[1] == b"blob":
+            yield data[at:at + int(parts[2])]
+            at += int(parts[2]) + 1
+
+
+def ast_time(texts):
+    total = 0.0
+    for text in texts:
+        start = time.monotonic()
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            pass
+        total += time.monotonic() - start
+    return total
+
+
+def speed(repo, runs):
+    """Medians: harvest, cat-file, parser's bytes a second, ast."""
+    names = list(blobs(repo))
+    every = b"".join(o + b"\n" for _, o in names)
+    python = b"".join(o + b"\n" for p, o in names if p.endswith(b".py"))
+    cat = ["git", "-c", "safe.directory=*", "-C", repo, "cat-file", "--batch",
+           "--buffer"]
+    texts = seconds(cat, python)[1]
+    harvest = [f"{BUILD}/bin/km-harvest", "-q", "--any-licence", "-j1", repo]
+    rows = []
+    for _ in range(runs):
+        h = seconds(harvest)[0]
+        c = seconds(cat, every)[0]
+        size, took = seconds([f"{BUILD}/bench/pyparse"], texts)[1].split()
+        a = ast_time(split_batch(texts))
+        rows.append((h, c, float(size) / max(float(took), 1e-9), a))
+    return [median(column) for column in zip(*rows)]
+
+
+def records(data):
+    for line in data.splitlines():
+        yield json.loads(line)
+
+
+def imported(clean):
+    python = os.environ.get("KM_PYTHON", "")
+    if not os.access(python, os.X_OK):
+        return None
+    out = subprocess.run([python, f"{HERE}/../import_check.py"], input=clean,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    found = re.search(rb"import: (\d+) passed, (\d+) failed", out.stdout)
+    return int(found[1]) if found else 0
+
+
+def one(repo, options):
+    row = collections.Counter()
+    harvest = seconds([f"{BUILD}/bin/km-harvest", "-q", "--any-licence",
+                       "--json", repo])[1]
+    found, harvested, counts, commit, name = set(), set(), {}, None, repo
+    for r in records(harvest):
+        if r["kind"] == "repo":
+            counts, commit, name = r.get("counts"), r.get("commit"), r["repo"]
+        if r["kind"] == "module":
+            row["modules"] += 1
+            for why in r["why"]:
+                row["why " + why] += 1
+            if "harvest.parse" not in r["why"]:
+                harvested.add((r["path"], r["name"]))
+    if not commit or not counts:
+        return name, None
+    for notebooks in (False, True):
+        found |= {m[:2] for m in ast_count.count(repo, commit, notebooks)[0]}
+    row["ast"], row["harvested"] = len(found), len(found & harvested)
+    row["extra"] = len(harvested - found)
+    clean = seconds([f"{BUILD}/bin/km-clean", "-q", "--json"], harvest)[1]
+    for r in records(clean):
+        if r["kind"] != "module":
+            continue
+        row["ok"] += r["state"] == "ok"
+        for why in r["why"]:
+            row["why " + why] += not why.startswith("harvest.")
+    row["dup"] = row["why clean.duplicate"]
+    row["alone"] = row["ok"] + row["dup"]
+    if not options.no_import:
+        row["import"] = imported(clean)
+    row["bytes"] = counts["bytes"]
+    row["parsed"] = counts["parsed_bytes"]
+    h, c, rate, a = speed(repo, options.runs)
+    row.update(s=h, cat=c, ast_s=a, parse_s=counts["parsed_bytes"] / rate)
+    return name, row
+
+
+def reasons(row):
+    return " ".join(f"{k[4:].split('.')[1]}:{v}" for k, v in
+                    sorted(row.items(), key=lambda x: (-x[1], x[0])
+                           if x[0].startswith("why ") else (0, ""))
+                    if k.startswith("why ") and v and k != "why clean.duplicate")
+
+
+HEAD = ("| repository | ast | harvested | extra | alone | import | dup | s | "
+        "MB/s | parsed | a | b | ast x | refused |")
+
+
+def show(name, row):
+    share = row["parsed"] / max(row["bytes"], 1)
+    h = max(row["s"], 1e-9)
+    print(f"| {name} | {row['ast']} | {row['harvested']} | {row['extra']} | "
+          f"{row['alone']} | {row.get('import', '-')} | {row['dup']} | "
+          f"{h:.2f} | {row['bytes'] / 1e6 / h:.1f} | {100 * share:.0f} % | "
+          f"{h / max(row['cat'] + row['parse_s'], 1e-9):.2f} | "
+          f"{h / max(row['cat'], 1e-9):.1f} | {row['ast_s'] / h:.2f} | "
+          f"{reasons(row)} |", flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--no-import", action="store_true")
+    p.add_argument("repos", nargs="+")
+    options = p.parse_args()
+    warnings.simplefilter("ignore")
+    total = collections.Counter()
+    print(HEAD)
+    print("|" + " --- |" * HEAD.count(" |"), flush=True)
+    for repo in options.repos:
+        name, row = one(repo, options)
+        if row is None:
+            print(f"| {name} | not read |")
+            continue
+        show(name, row)
+        total.update({k: v for k, v in row.items() if v is not None})
+    show("together", total)
+    ast_n, got = max(total["ast"], 1), max(total["modules"], 1)
+    print(f"\nharvested {100 * total['harvested'] / ast_n:.2f} % of ast; "
+          f"standalone {100 * total['alone'] / got:.1f} % of the modules; "
+          f"importable {100 * total['import'] / max(total['ok'], 1):.2f} % of "
+          f"the ok ones")
+
+
+if __name__ == "__main__":
+    main()
