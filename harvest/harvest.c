@@ -115,14 +115,11 @@ static void parse_wanted(struct harvest *h, struct pyparser *parser)
         struct source *s = &h->sources.v[i];
         if (!s->wanted || s->mod || s->code != ERR_NONE)
             continue;
-        s->mod = pymod_new(parser, s->path, s->text, &e);
+        s->mod = pymod_new_outline(parser, s->path, s->text, &e);
         if (!s->mod) {
             source_fail(h, s, &e);
             continue;
         }
-        /* Both are larger than the text, and only clean needs them. */
-        pymod_drop_tree(s->mod);
-        array_release(&s->mod->reads);
         h->n_parsed++;
         h->parsed_text += s->text.n;
         pyrepo_add(h->py, s->mod);

@@ -15,5 +15,9 @@ enum pykind {
 
 /* Anonymous nodes (keywords, punctuation) are K_none. */
 enum pykind pyparser_kind(const struct pyparser *p, TSNode n);
+/* Can nothing but expressions be inside of N? */
+bool pyparser_is_expression(const struct pyparser *p, TSNode n);
+/* alloc.c: before the first use of the parser. */
+void pyparser_set_memory(void);
 
 #endif

@@ -17,8 +17,8 @@ static void index_lines(struct pymod *m)
     }
 }
 
-struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
-                        struct err *e)
+static struct pymod *make(struct pyparser *p, const char *path,
+                          struct span text, bool outline, struct err *e)
 {
     struct pymod *m = xcalloc(1, sizeof(*m));
     m->path = xstrdup(path);
@@ -27,12 +27,26 @@ struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
         goto fail;
     index_lines(m);
     m->error_line = m->tree.error_line;
-    if (pymod_build(m, p, e) != 0)
+    if (pymod_build(m, p, outline, e) != 0)
         goto fail;
+    if (outline)
+        pymod_drop_tree(m);
     return m;
 fail:
     pymod_free(m);
     return NULL;
+}
+
+struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
+                        struct err *e)
+{
+    return make(p, path, text, false, e);
+}
+
+struct pymod *pymod_new_outline(struct pyparser *p, const char *path,
+                                struct span text, struct err *e)
+{
+    return make(p, path, text, true, e);
 }
 
 void pymod_drop_tree(struct pymod *m)

@@ -13,6 +13,40 @@ struct pyparser {
     TSParser *ts;
     uint32_t n_kinds;
     uint8_t *kinds; /* by symbol */
+    bool *expressions;
+};
+
+/* Nodes that hold nothing but expressions. */
+static const char *const expressions[] = {
+    "argument_list",
+    "attribute",
+    "await",
+    "binary_operator",
+    "boolean_operator",
+    "call",
+    "comparison_operator",
+    "concatenated_string",
+    "conditional_expression",
+    "dictionary",
+    "dictionary_comprehension",
+    "dictionary_splat",
+    "expression_list",
+    "generator_expression",
+    "lambda",
+    "list",
+    "list_comprehension",
+    "not_operator",
+    "pair",
+    "parenthesized_expression",
+    "set",
+    "set_comprehension",
+    "slice",
+    "string",
+    "subscript",
+    "tuple",
+    "type",
+    "unary_operator",
+    "yield",
 };
 
 static const char *const kind_names[K_count] = {
@@ -26,6 +60,7 @@ static void fill_kinds(struct pyparser *p, const TSLanguage *lang)
 {
     p->n_kinds = ts_language_symbol_count(lang);
     p->kinds = xcalloc(p->n_kinds, 1);
+    p->expressions = xcalloc(p->n_kinds, sizeof(bool));
     for (uint32_t s = 0; s < p->n_kinds; s++) {
         if (ts_language_symbol_type(lang, (TSSymbol)s) != TSSymbolTypeRegular)
             continue;
@@ -33,6 +68,8 @@ static void fill_kinds(struct pyparser *p, const TSLanguage *lang)
         for (int k = 1; name && k < K_count; k++)
             if (strcmp(name, kind_names[k]) == 0)
                 p->kinds[s] = (uint8_t)k;
+        for (size_t i = 0; name && i < ARRAY_LEN(expressions); i++)
+            p->expressions[s] |= strcmp(name, expressions[i]) == 0;
     }
 }
 
@@ -44,6 +81,7 @@ struct pyparser *pyparser_new(struct err *e)
 struct pyparser *pyparser_for(const TSLanguage *lang, struct err *e)
 {
     struct pyparser *p = xcalloc(1, sizeof(*p));
+    pyparser_set_memory();
     p->ts = ts_parser_new();
     if (!ts_parser_set_language(p->ts, lang)) {
         err_set(e, ERR_VERSION,
@@ -66,6 +104,7 @@ void pyparser_free(struct pyparser *p)
         return;
     ts_parser_delete(p->ts);
     free(p->kinds);
+    free(p->expressions);
     free(p);
 }
 
@@ -76,6 +115,12 @@ enum pykind pyparser_kind(const struct pyparser *p, TSNode n)
         return K_ERROR;
     return s < p->n_kinds && ts_node_is_named(n) ? (enum pykind)p->kinds[s]
                                                  : K_none;
+}
+
+bool pyparser_is_expression(const struct pyparser *p, TSNode n)
+{
+    TSSymbol s = ts_node_symbol(n);
+    return s < p->n_kinds && p->expressions[s];
 }
 
 /* Only the way to the first fault is walked. */

@@ -493,7 +493,11 @@ static bool build_enter(void *payload, TSNode n, const char *field,
             open_stmt(b, f, n);
     }
     mark_python2(b, f, n);
-    if (by_kind(b, parent, f, n, field))
+    bool inside = by_kind(b, parent, f, n, field);
+    if (inside && b->outline && f->mode == M_READ &&
+        pyparser_is_expression(b->p, n))
+        inside = false;
+    if (inside)
         return true;
     close_stmt(b, f);
     return false;
@@ -516,9 +520,14 @@ static int by_start(const void *a, const void *b, void *payload)
     return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
 }
 
-int pymod_build(struct pymod *m, const struct pyparser *p, struct err *e)
+int pymod_build(struct pymod *m, const struct pyparser *p, bool outline,
+                struct err *e)
 {
-    struct build b = {.m = m, .p = p, .text = m->text, .declared = MAP_INIT};
+    struct build b = {.m = m,
+                      .p = p,
+                      .text = m->text,
+                      .declared = MAP_INIT,
+                      .outline = outline};
     struct pyscope top = {.kind = PYSCOPE_MODULE,
                           .parent = -1,
                           .def = -1,
@@ -530,7 +539,7 @@ int pymod_build(struct pymod *m, const struct pyparser *p, struct err *e)
     if (b.too_deep)
         rc = err_set(e, ERR_PARSE, "scopes nested more than %d deep",
                      PY_MAX_DEPTH);
-    else
+    else if (!outline)
         build_resolve(&b);
     for (size_t i = 0; i < m->scopes.n; i++)
         array_push(&m->scopes_by_start, (int)i);

@@ -37,12 +37,14 @@ struct build {
     struct span text;
     ARRAY(struct frame) frames; /* by depth in the tree */
     struct map declared;        /* "SCOPE:NAME" of global and nonlocal */
+    bool outline;               /* do not go into expressions */
     bool too_deep;
     bool all_unclear;
 };
 
-/* Fill M from its tree. */
-int pymod_build(struct pymod *m, const struct pyparser *p, struct err *e);
+/* Fill M from its tree; OUTLINE as in pymod_new_outline. */
+int pymod_build(struct pymod *m, const struct pyparser *p, bool outline,
+                struct err *e);
 
 /* Index of the binding in WHICH (first or last), or -1. */
 int pymod_binding(const struct map *which, int scope, struct span name);
