@@ -98,7 +98,7 @@ $(BUILD)/%.a:
 $(TREE_SITTER_OBJS): $(BUILD)/tree-sitter/%.o: $(TREE_SITTER)/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) -std=gnu11 -w -O2 -fPIC -I$(TREE_SITTER) -I$(TREE_SITTER)/include \
+	$(Q)$(CC) -std=gnu11 -w -O3 -fPIC -I$(TREE_SITTER) -I$(TREE_SITTER)/include \
 		-I$(TREE_SITTER)/core -c -o $@ $<
 
 $(BUILD)/pic/%.o: %.c $(STAMP)
