@@ -3,14 +3,7 @@
 #include "base.h"
 
 #include "array.h"
-#include "harvest/gitrepo.h"
-
-#include <git2.h>
-
-struct gitrepo {
-    git_repository *git;
-    git_odb *odb;
-};
+#include "harvest/gitrepo_priv.h"
 
 /* libgit2's last message is cleared by its next call: taken at once. One that
  * may name a file of this machine is left out, as it ends up in a record. */
@@ -89,10 +82,8 @@ void gitrepo_close(struct gitrepo *r)
     free(r);
 }
 
-/* Look up an object that libgit2 reads as a whole. A few kilobytes can unpack
- * to gigabytes, so the size is asked first. */
-static int lookup(struct gitrepo *r, const git_oid *oid, git_object_t want,
-                  git_object **out)
+int gitrepo_lookup(struct gitrepo *r, const git_oid *oid, git_object_t want,
+                   git_object **out)
 {
     size_t size = 0;
     git_object_t type;
@@ -113,7 +104,7 @@ static int peel(struct gitrepo *r, const git_oid *oid, git_commit **out)
     git_oid id = *oid;
     *out = NULL;
     for (int i = 0; i < GIT_MAX_TAGS; i++) {
-        if (lookup(r, &id, GIT_OBJECT_ANY, &o) != 0)
+        if (gitrepo_lookup(r, &id, GIT_OBJECT_ANY, &o) != 0)
             return -1;
         if (git_object_type(o) == GIT_OBJECT_COMMIT) {
             *out = (git_commit *)o;
@@ -222,7 +213,8 @@ static int to_parent(struct gitrepo *r, git_commit **c, unsigned n)
 {
     git_commit *parent = NULL;
     const git_oid *id = git_commit_parent_id(*c, n - 1);
-    if (!id || lookup(r, id, GIT_OBJECT_COMMIT, (git_object **)&parent) != 0)
+    if (!id ||
+        gitrepo_lookup(r, id, GIT_OBJECT_COMMIT, (git_object **)&parent) != 0)
         return -1;
     git_commit_free(*c);
     *c = parent;
@@ -354,8 +346,8 @@ static int walk_entry(struct walk *w, const git_tree_entry *te, struct err *e)
             mode == GIT_FILEMODE_TREE ? ENTRY_BAD_FOLDER : ENTRY_BAD_FILE;
     } else if (mode == GIT_FILEMODE_TREE) {
         git_tree *t = NULL;
-        if (lookup(w->r, git_tree_entry_id(te), GIT_OBJECT_TREE,
-                   (git_object **)&t) == 0) {
+        if (gitrepo_lookup(w->r, git_tree_entry_id(te), GIT_OBJECT_TREE,
+                           (git_object **)&t) == 0) {
             if (w->stack.n >= GIT_MAX_DEPTH || buf_addc(&w->path, '/') != 0) {
                 git_tree_free(t);
                 return err_set(e, ERR_TOO_LARGE, "folders nested too deep");
@@ -385,8 +377,8 @@ int gitrepo_walk(struct gitrepo *r, const char *commit, gitvisit *visit,
     git_tree *root = NULL;
     int rc = -1;
     if (git_oid_fromstr(&oid, commit) != 0 || peel(r, &oid, &c) != 0 ||
-        lookup(r, git_commit_tree_id(c), GIT_OBJECT_TREE,
-               (git_object **)&root) != 0) {
+        gitrepo_lookup(r, git_commit_tree_id(c), GIT_OBJECT_TREE,
+                       (git_object **)&root) != 0) {
         git_fail(e, ERR_MISSING_OBJECT, "cannot read the tree of", commit);
         goto out;
     }

@@ -79,6 +79,20 @@ typedef int gitvisit(void *payload, const struct gitentry *entry,
 int gitrepo_walk(struct gitrepo *r, const char *commit, gitvisit *visit,
                  void *payload, struct err *e) MUST_USE;
 
+/*
+ * Every commit that COMMIT reaches, newest first (equal times: by id). NEWS
+ * gets those with something that no newer one has: the raw ids (20 bytes each)
+ * of files that WANT asks for by name, and of folders that are missing. WANT
+ * also says which folders are entered. A missing commit ends its line, as in a
+ * shallow clone. ERR_TOO_LARGE beyond GIT_MAX_HISTORY commits or objects.
+ */
+#define GIT_MAX_HISTORY 5000000
+typedef bool gitwant(struct span name, bool folder);
+typedef int gitnews(void *payload, const char *commit, struct span oids,
+                    struct err *e);
+int gitrepo_history(struct gitrepo *r, const char *commit, gitwant *want,
+                    gitnews *news, void *payload, struct err *e) MUST_USE;
+
 /* Append a blob to OUT. Its size is asked first: ERR_TOO_LARGE beyond MAX
  * bytes. ERR_MISSING_OBJECT. */
 int gitrepo_blob(struct gitrepo *r, const char *oid, size_t max,

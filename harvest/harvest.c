@@ -10,7 +10,6 @@ static void source_fail(struct harvest *h, struct source *s,
 {
     s->code = e->code;
     s->note = arena_strdup(&h->arena, span_str(e->msg));
-    h->n_failed++;
 }
 
 static struct source *add_source(struct harvest *h, const struct gitentry *x)
@@ -22,20 +21,26 @@ static struct source *add_source(struct harvest *h, const struct gitentry *x)
     return &h->sources.v[h->sources.n - 1];
 }
 
-/* Folders of installed packages: other people's code under other terms. */
-static bool is_installed(struct span path)
+/* Folders of installed packages, other people's code under other terms, and of
+ * copies that an editor made. */
+static bool is_skipped(struct span folder)
 {
     static const char *const folders[] = {
         "site-packages", "dist-packages", "node_modules",
         "venv",          ".venv",         ".ipynb_checkpoints"};
-    while (path.n > 0) {
-        const char *slash = memchr(path.p, '/', path.n);
-        if (!slash)
-            return false;
+    for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+        if (span_is(folder, folders[i]))
+            return true;
+    return false;
+}
+
+static bool in_skipped(struct span path)
+{
+    const char *slash;
+    while (path.n > 0 && (slash = memchr(path.p, '/', path.n)) != NULL) {
         struct span part = {path.p, (size_t)(slash - path.p)};
-        for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-            if (span_is(part, folders[i]))
-                return true;
+        if (is_skipped(part))
+            return true;
         path = (struct span){slash + 1, path.n - part.n - 1};
     }
     return false;
@@ -44,6 +49,11 @@ static bool is_installed(struct span path)
 static bool is_source(struct span path)
 {
     return span_ends(path, ".py") || span_ends(path, ".ipynb");
+}
+
+bool harvest_wants(struct span name, bool folder)
+{
+    return folder ? !is_skipped(name) : is_source(name);
 }
 
 static int visit(void *payload, const struct gitentry *x, struct err *e)
@@ -66,7 +76,7 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
     if (x->kind != ENTRY_BLOB)
         return 0;
     h->n_files++;
-    if (is_source(x->path) && !is_installed(x->path)) {
+    if (is_source(x->path) && !in_skipped(x->path)) {
         if (add_source(h, x)->is_notebook)
             h->n_notebooks++;
         else
@@ -181,7 +191,28 @@ static void refuse_paths(struct harvest *h)
     }
 }
 
-static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
+/* Which sources count: all, or those whose blob is in ONLY. */
+static void choose(struct harvest *h, struct span only)
+{
+    struct map ids = MAP_INIT;
+    char hex[OID_HEX + 1];
+    for (size_t i = 0; i + OID_HEX / 2 <= only.n; i += OID_HEX / 2) {
+        for (size_t k = 0; k < OID_HEX / 2; k++)
+            snprintf(hex + 2 * k, 3, "%02x", (unsigned char)only.p[i + k]);
+        map_put(&ids, (struct span){hex, OID_HEX}, h);
+    }
+    for (size_t i = 0; i < h->sources.n; i++) {
+        struct source *s = &h->sources.v[i];
+        void **left = only.n > 0 ? map_ref(&ids, span_str(s->oid)) : NULL;
+        s->counts = !left || *left;
+        if (left)
+            *left = NULL; /* each blob once */
+    }
+    map_release(&ids);
+}
+
+static int read_repo(struct harvest *h, struct pyparser *parser,
+                     struct span only, struct err *e)
 {
     struct buf raw = BUF_INIT(NOTEBOOK_MAX);
     struct err why;
@@ -192,6 +223,7 @@ static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
     sort_sources(h);
     refuse_paths(h);
     sort_sources(h);
+    choose(h, only);
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
         if (s->code == ERR_NONE && read_source(h, s, &raw, &why) != 0)
@@ -204,7 +236,8 @@ static int read_repo(struct harvest *h, struct pyparser *parser, struct err *e)
 }
 
 int harvest_repo(const struct harvest_rules *rules, const struct target *t,
-                 struct buf *out, struct harvest_done *done, struct err *e)
+                 struct span only, struct buf *out, struct harvest_done *done,
+                 struct err *e)
 {
     struct harvest h = {.rules = rules, .target = t};
     struct pyparser *parser = NULL;
@@ -214,10 +247,11 @@ int harvest_repo(const struct harvest_rules *rules, const struct target *t,
     h.py = pyrepo_new();
     if (!t->commit[0])
         rc = records_broken(t, &t->err, out, e);
-    else if (!(parser = pyparser_new(&why)) || read_repo(&h, parser, &why) != 0)
+    else if (!(parser = pyparser_new(&why)) ||
+             read_repo(&h, parser, only, &why) != 0)
         rc = records_broken(t, &why, out, e);
     else
-        rc = records_write(&h, out, e);
+        rc = records_write(&h, only.n == 0, out, e);
     done->files = h.n_files;
     done->bytes = (int64_t)h.total_text;
     for (size_t i = 0; i < h.sources.n; i++) {

@@ -23,7 +23,7 @@
 
 struct harvest_rules {
     const char *rev; /* NULL = HEAD */
-    bool any_licence;
+    bool any_licence, all_history;
     struct licence_rules licences;
 };
 
@@ -53,6 +53,7 @@ struct source {
     char *note;
     struct span text; /* decoded, owned */
     bool is_notebook;
+    bool counts; /* its modules are wanted: not so most of an older commit */
     struct nbcells cells; /* of a notebook */
     struct pymod *mod;
     bool wanted; /* to be parsed */
@@ -76,10 +77,12 @@ struct harvest {
 /*
  * Append the records of T, packed, to OUT: `file`s by path, `module`s by path
  * and line, then `repo`. A broken file or repository gives its record in state
- * failed or rejected; -1 only when OUT is full.
+ * failed or rejected; -1 only when OUT is full. ONLY, if not empty: raw ids of
+ * the blobs that count, one of a history; without a module or failure among
+ * them nothing is appended.
  */
 int harvest_repo(const struct harvest_rules *rules, const struct target *t,
-                 struct buf *out, struct harvest_done *done,
+                 struct span only, struct buf *out, struct harvest_done *done,
                  struct err *e) MUST_USE;
 
 /*
@@ -96,9 +99,14 @@ void needs_imports(struct needs *x);
 /* records.c: set `has_module` of the parsed sources, `needed` of those with a
  * module that passes. */
 void records_mark(struct harvest *h);
-/* records.c: the same for a read harvest, and for a repository that could not
+/* gitwant of what harvest_repo reads. */
+bool harvest_wants(struct span name, bool folder);
+
+/* records.c: the same for a read harvest (ALWAYS: also when there is
+ * nothing to tell), and for a repository that could not
  * be read at all (its only record). */
-int records_write(struct harvest *h, struct buf *out, struct err *e) MUST_USE;
+int records_write(struct harvest *h, bool always, struct buf *out,
+                  struct err *e) MUST_USE;
 int records_broken(const struct target *t, const struct err *why,
                    struct buf *out, struct err *e) MUST_USE;
 

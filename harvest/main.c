@@ -15,7 +15,7 @@
 
 static struct {
     const char *list, *rev, *licences, *deny;
-    bool any_licence, no_fetch;
+    bool any_licence, no_fetch, all_history;
     int64_t seconds;
 } options = {.seconds = FETCH_SECONDS};
 
@@ -25,6 +25,8 @@ static const struct opt harvest_opts[] = {
      "more repositories: lines of SOURCE [NAME]; - = stdin", 0, 0, false},
     {OPT_STR, 0, "rev", &options.rev, "REV", "revision to read (default: HEAD)",
      0, 0, true},
+    {OPT_FLAG, 0, "all-history", &options.all_history, NULL,
+     "also older commits: every version of a file once", 0, 0, true},
     {OPT_FLAG, 0, "no-fetch", &options.no_fetch, NULL,
      "take clones as they are, fetch only those that are not there", 0, 0,
      false},
@@ -84,7 +86,8 @@ static int harvest_open(void **state, const struct stage_env *env,
     r->rules.licences.n_allow = r->allow.n;
     r->rules.licences.deny = r->deny.v;
     r->rules.licences.n_deny = r->deny.n;
-    r->fetch.whole = options.rev != NULL;
+    r->rules.all_history = options.all_history;
+    r->fetch.whole = options.rev != NULL || options.all_history;
     r->fetch.refresh = !options.no_fetch;
     r->fetch.seconds = (double)options.seconds;
     if (env->argc == 0 && !options.list)
@@ -120,10 +123,13 @@ static int probe_work(void *state, struct span item, struct buf *out,
 {
     const struct run *r = state;
     struct target t;
-    (void)e;
     memcpy(&t, item.p, sizeof(t));
     target_probe(&t, r->rules.rev);
-    return buf_add(out, &t, sizeof(t));
+    if (buf_add(out, &t, sizeof(t)) != 0)
+        return -1;
+    if (!t.commit[0] || !r->rules.all_history)
+        return 0;
+    return target_history(&t, out, e);
 }
 
 static int read_work(void *state, struct span item, struct buf *out,
@@ -131,10 +137,12 @@ static int read_work(void *state, struct span item, struct buf *out,
 {
     const struct run *r = state;
     struct harvest_done done = {0, 0};
+    struct span only = {item.p + sizeof(struct target),
+                        item.n - sizeof(struct target)};
     struct target t;
     memcpy(&t, item.p, sizeof(t));
     if (buf_add(out, &done, sizeof(done)) != 0 ||
-        harvest_repo(&r->rules, &t, out, &done, e) != 0)
+        harvest_repo(&r->rules, &t, only, out, &done, e) != 0)
         return -1;
     memcpy(out->p, &done, sizeof(done));
     return 0;
@@ -172,13 +180,42 @@ static int cloned(void *payload, struct span item, int status, struct span out,
     return put(r->probe, &t, t.err.code != ERR_NONE, e);
 }
 
+/* The older commits of T, as target_history wrote them. */
+static int put_past(struct run *r, const struct target *t, struct span past,
+                    struct err *e)
+{
+    struct buf item = BUF_INIT(HARVEST_MAX_OUT);
+    int rc = 0;
+    while (rc == 0 && past.n >= OID_HEX + sizeof(size_t)) {
+        struct target old = *t;
+        size_t n;
+        memcpy(old.commit, past.p, OID_HEX);
+        memcpy(&n, past.p + OID_HEX, sizeof(n));
+        past = (struct span){past.p + OID_HEX + sizeof(n),
+                             past.n - OID_HEX - sizeof(n)};
+        n = MIN(n, past.n);
+        buf_clear(&item);
+        rc = buf_add(&item, &old, sizeof(old)) || buf_add(&item, past.p, n)
+                 ? err_set(e, ERR_TOO_LARGE, "too many versions of files")
+                 : pool_put(r->read, buf_span(&item), e);
+        past = (struct span){past.p + n, past.n - n};
+    }
+    buf_release(&item);
+    return rc;
+}
+
 static int probed(void *payload, struct span item, int status, struct span out,
                   struct err *e)
 {
     struct run *r = payload;
     struct target t = took(item, status, out, e);
     targets_settle(&r->targets, &t);
-    return put(r->read, &t, !t.commit[0], e);
+    if (put(r->read, &t, !t.commit[0], e) != 0)
+        return -1;
+    if (status != 0 || !t.commit[0])
+        return 0;
+    out = (struct span){out.p + sizeof(t), out.n - sizeof(t)};
+    return put_past(r, &t, out, e);
 }
 
 static int done(void *payload, struct span item, int status, struct span out,
@@ -246,12 +283,12 @@ static int harvest_finish(void *state, struct emit *out, struct err *e)
     r->started = now_s();
     r->clone = pool_new(&ops);
     ops.idle_s = HARVEST_IDLE;
-    ops.cpu_s = PROBE_CPU;
+    ops.cpu_s = r->rules.all_history ? REPO_CPU : PROBE_CPU;
+    ops.max_item = HARVEST_MAX_OUT;
     ops.work = probe_work;
     ops.result = probed;
     r->probe = pool_new(&ops);
     ops.cpu_s = REPO_CPU;
-    ops.max_item = HARVEST_MAX_OUT;
     ops.work = read_work;
     ops.result = done;
     r->read = pool_new(&ops);

@@ -222,7 +222,8 @@ void needs_modules(struct needs *x)
     size_t n = x->h->sources.n;
     for (size_t i = 0; i < n; i++) {
         struct span t = x->h->sources.v[i].text;
-        x->mark[i] = x->leads[i] && memmem(t.p, t.n, "class ", 6);
+        x->mark[i] = x->leads[i] && x->h->sources.v[i].counts &&
+                     memmem(t.p, t.n, "class ", 6);
     }
     spread(x->to, x->mark, x->leads, n);
     want_marked(x);

@@ -146,6 +146,8 @@ void records_mark(struct harvest *h)
     char note[160];
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
+        if (!s->counts)
+            continue;
         for (size_t k = 0; s->mod && k < s->mod->defs.n && !s->needed; k++) {
             const struct pydef *d = &s->mod->defs.v[k];
             if (!is_module(h, s->mod, d))
@@ -223,14 +225,26 @@ static int put_modules(struct writer *w, const struct source *s, struct err *e)
     return rc;
 }
 
-int records_write(struct harvest *h, struct buf *out, struct err *e)
+int records_write(struct harvest *h, bool always, struct buf *out,
+                  struct err *e)
 {
     struct writer w = {.h = h, .out = out};
+    bool any = always;
     int rc = 0;
+    for (size_t i = 0; i < h->sources.n; i++) {
+        const struct source *s = &h->sources.v[i];
+        bool failed = s->counts && s->code != ERR_NONE;
+        h->n_failed += failed;
+        any |= failed || s->has_module;
+    }
+    if (!any)
+        return 0;
     mark_needed(h);
-    for (size_t i = 0; rc == 0 && i < h->sources.n; i++)
-        if (h->sources.v[i].needed || h->sources.v[i].code != ERR_NONE)
-            rc = put_file(&w, &h->sources.v[i], e);
+    for (size_t i = 0; rc == 0 && i < h->sources.n; i++) {
+        const struct source *s = &h->sources.v[i];
+        if (s->code == ERR_NONE ? s->needed : s->counts)
+            rc = put_file(&w, s, e);
+    }
     for (size_t i = 0; rc == 0 && i < h->sources.n; i++)
         if (h->sources.v[i].has_module)
             rc = put_modules(&w, &h->sources.v[i], e);

@@ -130,6 +130,36 @@ void target_probe(struct target *x, const char *rev)
     gitrepo_close(git);
 }
 
+struct past {
+    const char *newest;
+    struct buf *out;
+};
+
+static int add_past(void *payload, const char *commit, struct span oids,
+                    struct err *e)
+{
+    struct past *p = payload;
+    if (strcmp(commit, p->newest) == 0)
+        return 0; /* that one is read as a whole */
+    if (buf_add(p->out, commit, OID_HEX) == 0 &&
+        buf_add(p->out, &oids.n, sizeof(oids.n)) == 0 &&
+        buf_addspan(p->out, oids) == 0)
+        return 0;
+    return err_set(e, ERR_TOO_LARGE, "history of more than %zu bytes of ids",
+                   p->out->max);
+}
+
+int target_history(const struct target *x, struct buf *out, struct err *e)
+{
+    struct gitrepo *git = NULL;
+    struct past p = {x->commit, out};
+    int rc = gitrepo_open(&git, x->path, e);
+    if (rc == 0)
+        rc = gitrepo_history(git, x->commit, harvest_wants, add_past, &p, e);
+    gitrepo_close(git);
+    return rc;
+}
+
 void targets_settle(struct targets *t, struct target *x)
 {
     if (!x->name[0])

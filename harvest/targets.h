@@ -30,6 +30,11 @@ int targets_next(struct targets *t, struct target *out, struct err *e) MUST_USE;
 /* In a worker: open the repository at X's path, find its commit and, unless
  * the list gave one, its name. What fails is left in X's err. */
 void target_probe(struct target *x, const char *rev);
+/* In a worker: append to OUT, for each older commit with Python that no newer
+ * one has, COMMIT (OID_HEX bytes), the number of bytes that follow (size_t),
+ * and the raw ids. */
+int target_history(const struct target *x, struct buf *out,
+                   struct err *e) MUST_USE;
 /* In order, once for each: give X a name that none before has. The same commit
  * under the same name again becomes ERR_DUPLICATE. */
 void targets_settle(struct targets *t, struct target *x);
