@@ -36,6 +36,7 @@ struct runner_state {
     struct km_tensor *in, *out; /* slots * n_in, slots * n_out */
     size_t slots, n_in, n_out;
     int64_t *index;   /* of each argument's tensor, -1 for a scalar */
+    char *copy;       /* room for the largest output, see copy_outputs */
     struct val *outs; /* of the bind, for replies */
     struct arena bound;
 };
@@ -241,6 +242,26 @@ static const char *numbered(struct runner_state *s, const char *what, size_t i)
     return arena_printf(&s->bound, "%s%zu", what, i);
 }
 
+/* The PyTorch runner copies each result from its heap into the arena, on the
+ * reference's time. This one's lie there already: it makes a copy of the same
+ * size, so that equal work takes equal time. */
+static void copy_outputs(struct runner_state *s, const struct km_tensor *out)
+{
+    for (size_t i = 0; i < s->n_out; i++) {
+        memcpy(s->copy, out[i].data, bytes_of(&out[i]));
+        __asm__ volatile("" : : "r"(s->copy) : "memory"); /* it is read */
+    }
+}
+
+static void make_room(struct runner_state *s)
+{
+    size_t most = 1;
+    for (size_t i = 0; s->slots && i < s->n_out; i++)
+        most = MAX(most, bytes_of(&s->out[i]));
+    free(s->copy);
+    s->copy = xmalloc(most);
+}
+
 static int bind_slots(struct runner_state *s, const struct val *m,
                       const struct flat *f, struct err *e)
 {
@@ -279,6 +300,7 @@ static int bind_slots(struct runner_state *s, const struct val *m,
         }
     }
     s->outs = val_copy(&s->bound, outs);
+    make_room(s);
     return 0;
 }
 
@@ -331,6 +353,7 @@ static int op_run(struct runner_state *s, struct arena *a, const struct val *m,
                             out, (int)s->n_out);
         if (rc)
             return err_set(e, ERR_FORWARD, "km_forward returned %d", rc);
+        copy_outputs(s, out);
         if (chained && i + 1 < first + n)
             memcpy(element(in + s->n_in + arg, c[1]), element(out + c[2], c[3]),
                    dtype_size(out[c[2]].dtype));
