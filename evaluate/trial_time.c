@@ -17,8 +17,9 @@
 #define SURPRISING     20.0
 #define ALONE_RINGS    15
 #define ALONE_MARGIN   1.02
-/* What is above is corrected, but says nothing against the candidate: caches are
- * shared, and forwards of a few microseconds are noisy on a busy machine. */
+/* What is above is corrected, but says nothing against the candidate: caches
+ * are shared, and forwards of a few microseconds are noisy on a busy machine.
+ */
 #define SLOWED 0.5
 
 /* Configurations for N slots: all tested ones in a random rotation. */
