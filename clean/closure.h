@@ -87,9 +87,10 @@ void closure_release(struct closure *c);
 int closure_run(struct closure *c, struct cfile *f, int stmt) MUST_USE;
 /* Put the units into an order in which they can run. 0 or -1. */
 int closure_order(struct closure *c) MUST_USE;
-/* Choose `out` of every entity; the symbol ENTRY of F comes first. 0 or -1. */
-int closure_names(struct closure *c, const struct cfile *f,
-                  struct span entry) MUST_USE;
+/* Choose `out` of every entity; the symbol ENTRY of F comes first and gets the
+ * name WANTED (empty: its own) if it can. 0 or -1. */
+int closure_names(struct closure *c, const struct cfile *f, struct span entry,
+                  struct span wanted) MUST_USE;
 /* `import a.b` without a name: it binds "a" and cannot be renamed. */
 bool entity_is_package(const struct entity *e);
 

@@ -3,116 +3,92 @@
 
 #include "clean/dup.h"
 
-struct level {
-    const char *type;
-    int scope; /* inside of parameters: that of the function, else 0 */
-};
-
-struct digest {
-    const struct pymod *m;
-    struct sha256 *hash;
-    struct map numbers;         /* "SCOPE:NAME" -> order of first occurrence */
-    ARRAY(struct level) levels; /* the ancestors */
-    uint32_t import_depth;      /* of the import around, 0 = none */
-};
-
-/* Is the identifier in FIELD of UP the name of a parameter? */
-static bool is_parameter(const struct level *up, const char *field)
-{
-    static const char *const direct[] = {
-        "parameters", "lambda_parameters", "typed_parameter",
-        "list_splat_pattern", "dictionary_splat_pattern"};
-
-    if (up->scope <= 0)
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(direct); i++)
-        if (strcmp(up->type, direct[i]) == 0)
-            return true;
-    return field && strcmp(field, "name") == 0 &&
-           (strcmp(up->type, "default_parameter") == 0 ||
-            strcmp(up->type, "typed_default_parameter") == 0);
-}
-
-static void add_name(struct digest *d, TSNode n, struct span name,
-                     const struct level *up, const char *field)
-{
-    const struct pysym *s =
-        is_parameter(up, field)
-            ? pymod_lookup(d->m, up->scope, name)
-            : pymod_lookup_at(d->m, ts_node_start_byte(n), name);
-    char key[160];
-    void **number;
-
-    if (!s) {
-        sha256_add_field(d->hash, name);
-        return;
-    }
-    snprintf(key, sizeof(key), "%d:%.*s", s->scope, (int)MIN(name.n, 128u),
-             name.p);
-    number = map_ref(&d->numbers, span_str(key));
-    if (!*number)
-        *number = (void *)(uintptr_t)d->numbers.n;
-    snprintf(key, sizeof(key), "\1%zu", (size_t)(uintptr_t)*number);
-    sha256_add_field(d->hash, span_str(key));
-}
-
-static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
-{
-    struct digest *d = payload;
-    const char *type = ts_node_type(n);
-    struct level here = {type, 0}, none = {"", 0};
-    const struct level *up;
-
-    if (strcmp(type, "comment") == 0)
-        return false;
-    if (d->import_depth > 0 && depth <= d->import_depth)
-        d->import_depth = 0;
-    if (strncmp(type, "import_", 7) == 0)
-        d->import_depth = depth;
-    array_reserve(&d->levels, (size_t)depth + 1);
-    up = depth > 0 ? &d->levels.v[depth - 1] : &none;
-    here.scope = up->scope;
-    if (strcmp(type, "parameters") == 0 ||
-        strcmp(type, "lambda_parameters") == 0)
-        here.scope = pymod_scope_at(
-            d->m, ts_node_start_byte(pynode_field(ts_node_parent(n), "body")));
-    d->levels.v[depth] = here;
-    sha256_add_field(d->hash, span_str(type));
-    /* The text of a string is a leaf, whatever escapes are marked in it. */
-    if (ts_node_child_count(n) == 0 || strcmp(type, "string_content") == 0) {
-        struct span text = pynode_text(d->m->text, n);
-        bool attribute = field && ((strcmp(field, "attribute") == 0 &&
-                                    strcmp(up->type, "attribute") == 0) ||
-                                   (strcmp(field, "name") == 0 &&
-                                    strcmp(up->type, "keyword_argument") == 0));
-
-        if (strcmp(type, "identifier") == 0 && !attribute &&
-            d->import_depth == 0)
-            add_name(d, n, text, up, field);
-        else
-            sha256_add_field(d->hash, text);
-        return false;
-    }
-    return true;
-}
-
-static void leave(void *payload, TSNode n, uint32_t depth)
-{
-    struct digest *d = payload;
-
-    (void)n;
-    (void)depth;
-    sha256_add_field(d->hash, SPAN_LIT(")"));
-}
-
 void dup_digest(const struct pymod *m, char out[HASH_HEX + 1])
 {
-    struct digest d = {.m = m, .hash = sha256_new()};
-    struct pyvisit v = {enter, leave, &d};
+    struct tokens t;
 
-    pytree_walk(ts_tree_root_node(m->tree.tree), &v);
-    sha256_hex(d.hash, out);
-    sha256_free(d.hash);
-    map_release(&d.numbers);
-    array_release(&d.levels);
+    tokens_read(&t, m);
+    tokens_digest(&t, 0, out);
+    tokens_release(&t);
+}
+
+unsigned char *dup_signature(const struct tokens *t, const struct pydef *entry,
+                             const struct minhash *h, struct arena *a)
+{
+    size_t from = tokens_from(t, entry->def_start);
+    size_t to = tokens_from(t, entry->end), n = 0;
+    struct grams grams = {0}, part = {0};
+    uint64_t *texts = tokens_plain(t);
+    unsigned char *out = NULL;
+
+    tokens_grams(texts, 0, t->seq.n, h->shingle, &grams);
+    tokens_grams(texts, from, to, h->shingle, &part);
+    for (size_t i = from; i < to; i++)
+        n += texts[i] != 0;
+    if (grams.n > 0 && n >= DUP_MIN_TOKENS) {
+        out = arena_alloc(a, minhash_size(h));
+        minhash_sign(h, grams.v, grams.n, part.v, part.n, out);
+    }
+    array_release(&grams);
+    array_release(&part);
+    free(texts);
+    return out;
+}
+
+static int rank_of(struct span id)
+{
+    static const struct {
+        int rank;
+        const char *id;
+    } list[] = {
+#define LICENCE(rank, id) {rank, id},
+#include "clean/licence.def"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(list); i++)
+        if (span_is(id, list[i].id))
+            return list[i].rank;
+    return DUP_RANKS - 1;
+}
+
+/* Of an SPDX expression: AND takes the stricter, OR the better one; brackets
+ * are not looked at. */
+static int rank_of_expression(struct span s)
+{
+    int worst = -1, best = -1;
+
+    for (size_t i = 0; i <= s.n;) {
+        size_t end = i;
+        struct span word;
+
+        while (end < s.n && !memchr(" ()", s.p[end], 3))
+            end++;
+        word = (struct span){s.p + i, end - i};
+        i = end + 1;
+        if (span_is(word, "OR")) {
+            if (worst >= 0 && (best < 0 || worst < best))
+                best = worst;
+            worst = -1;
+        } else if (word.n > 0 && !span_is(word, "AND")) {
+            int rank = rank_of(word);
+
+            worst = MAX(worst, rank);
+        }
+    }
+    if (best < 0 || (worst >= 0 && worst < best))
+        best = worst;
+    return best < 0 ? DUP_RANKS - 1 : best;
+}
+
+int dup_licence_rank(const struct val *rec)
+{
+    const struct val *parts = val_get(rec, "inlined");
+    int rank = rank_of_expression(val_gets(val_get(rec, "licence"), "spdx"));
+
+    for (size_t i = 0; i < val_len(parts); i++) {
+        int part = rank_of_expression(val_gets(val_at(parts, i), "licence"));
+
+        rank = MAX(rank, part);
+    }
+    return rank;
 }

@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Digest of a standalone source under which exact duplicates are equal. */
+/* What a standalone source is compared with others by. */
 #ifndef KM_CLEAN_DUP_H
 #define KM_CLEAN_DUP_H
 
-#include "hash.h"
-#include "py/pymod.h"
+#include "clean/minhash.h"
+#include "clean/tokens.h"
+#include "val.h"
 
-/* Over the syntax tree of M, which must still have it: white space, comments,
- * and the names of classes, functions, variables and parameters do not count
- * (each is replaced by the order in which it first occurs); attributes,
- * keywords and imported names do. */
+/* Digest under which exact duplicates are equal (tokens_digest), of M, which
+ * must still have its tree. */
 void dup_digest(const struct pymod *m, char out[HASH_HEX + 1]);
+
+/* Tokens of a class from which near-duplicates are looked for: in smaller ones
+ * a single other operator, which makes them another, changes too little. */
+#define DUP_MIN_TOKENS 50
+
+/*
+ * MinHash signature of the tokens, minhash_size(h) bytes in A; NULL when there
+ * are fewer than a gram has, or the class is too small. Its part is the class
+ * ENTRY: two classes that do different things with the same large helpers are
+ * no duplicates.
+ */
+unsigned char *dup_signature(const struct tokens *t, const struct pydef *entry,
+                             const struct minhash *h, struct arena *a);
+
+/*
+ * How permissive the licence of REC and of the parts in it is, the strictest
+ * one counting: 0 = public domain, 1 = asks for its notice, 2 = and for more
+ * (Apache), 3 = copyleft by file, 4 = of the whole, 5 = over a network too,
+ * 6 = unknown. The list is licence.def. "A OR B" counts as the better one.
+ */
+#define DUP_RANKS 7
+int dup_licence_rank(const struct val *rec);
 
 #endif

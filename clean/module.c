@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
+#include "clean/benchmark.h"
 #include "clean/dup.h"
 #include "clean/module.h"
 #include "clean/secret.h"
@@ -108,10 +109,39 @@ static struct span first_part(struct span dotted)
     return dot ? (struct span){dotted.p, (size_t)(dot - dotted.p)} : dotted;
 }
 
+/* Digest and signature of the source M, and what of a benchmark is in it. */
+static int compare(struct closure *c, const struct pymod *m, struct span entry,
+                   struct val *rec, struct likeness *like)
+{
+    const struct policy *policy = c->r->policy;
+    struct overlap o = {.rule = OVERLAP_NONE};
+    const struct pydef *d;
+    struct tokens t;
+
+    tokens_read(&t, m);
+    d = pymod_def(m, entry);
+    tokens_digest(&t, tokens_from(&t, d->def_start), like->digest);
+    if (policy->minhash)
+        like->signature = dup_signature(&t, d, policy->minhash, c->arena);
+    if (policy->benchmark)
+        o = benchmark_find_source(policy->benchmark, m, &t, entry);
+    if (o.rule != OVERLAP_NONE)
+        val_set(c->arena, rec, "overlap", overlap_val(c->arena, &o));
+    if (o.rule == OVERLAP_OPERATORS)
+        rec_why(c->arena, rec, "clean", ERR_SAME_OPERATORS);
+    if (o.rule > OVERLAP_OPERATORS) {
+        c->code = ERR_CONTAMINATED;
+        c->note = overlap_note(c->arena, &o);
+        like->digest[0] = '\0';
+    }
+    tokens_release(&t);
+    return o.rule > OVERLAP_OPERATORS ? -1 : 0;
+}
+
 /* Last check: what was written must read as it should. */
 static int check_source(struct closure *c, struct pyparser *p,
-                        struct span source, struct span entry,
-                        char digest[HASH_HEX + 1])
+                        struct span source, struct span entry, struct val *rec,
+                        struct likeness *like)
 {
     struct err e;
     struct pymod *m = pymod_new(p, "source", source, &e);
@@ -139,7 +169,7 @@ static int check_source(struct closure *c, struct pyparser *p,
         rc = -1;
     }
     if (rc == 0)
-        dup_digest(m, digest);
+        rc = compare(c, m, entry, rec, like);
     pymod_free(m);
     return rc;
 }
@@ -209,20 +239,23 @@ static const char *cuts_note(struct arena *a, const struct closure *c)
 
 static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
                       int stmt, struct span name, struct val *rec,
-                      char digest[HASH_HEX + 1])
+                      struct likeness *like)
 {
     struct buf source = BUF_INIT(WRITE_MAX);
     struct map packages = MAP_INIT;
-    struct span top = first_part(name), entry;
+    struct span top = first_part(name), entry, wanted = {NULL, 0};
     int rc = -1;
 
+    /* A nested class has no name of its own to give up. */
+    if (c->r->policy->kernelbench && top.n == name.n)
+        wanted = SPAN_LIT("Model");
     if (closure_run(c, f, stmt) || closure_order(c) ||
-        closure_names(c, f, top) || write_source(c, &source, &packages))
+        closure_names(c, f, top, wanted) || write_source(c, &source, &packages))
         goto out;
     entry = span_str(arena_printf(c->arena, "%s%.*s",
                                   closure_symbol(c, f, top)->out,
                                   (int)(name.n - top.n), name.p + top.n));
-    if (check_source(c, p, buf_span(&source), entry, digest))
+    if (check_source(c, p, buf_span(&source), entry, rec, like))
         goto out;
     val_set(c->arena, rec, "source", val_str(c->arena, buf_span(&source)));
     val_set(c->arena, rec, "entry", val_str(c->arena, entry));
@@ -239,7 +272,7 @@ out:
 }
 
 void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
-                  struct val *rec, char digest[HASH_HEX + 1])
+                  struct val *rec, struct likeness *like)
 {
     struct span path = val_gets(rec, "path"), name = val_gets(rec, "name");
     struct cfile *f = crepo_file(r, path);
@@ -247,7 +280,7 @@ void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
     struct closure c;
     int stmt;
 
-    digest[0] = '\0';
+    *like = (struct likeness){.signature = NULL};
     if (!f) {
         const struct err *why = map_get(&r->unreadable, path);
 
@@ -274,7 +307,7 @@ void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
         return;
     }
     closure_init(&c, r, a);
-    if (standalone(&c, p, f, stmt, name, rec, digest))
+    if (standalone(&c, p, f, stmt, name, rec, like))
         fail(a, rec, c.code, c.note);
     closure_release(&c);
 }

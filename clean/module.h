@@ -7,11 +7,17 @@
 #include "hash.h"
 #include "schema.h"
 
+/* By what duplicates of a cleaned module are found. */
+struct likeness {
+    char digest[HASH_HEX + 1]; /* dup_digest; "" when it failed */
+    unsigned char *signature;  /* dup_signature, in the arena; may be NULL */
+};
+
 /*
  * Fill in source, entry, imports and inlined of REC, or fail it (rec_fail).
- * DIGEST is that of dup_digest, "" when it failed. A is for the record.
+ * A is for the record.
  */
 void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
-                  struct val *rec, char digest[HASH_HEX + 1]);
+                  struct val *rec, struct likeness *like);
 
 #endif

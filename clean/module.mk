@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-CLEAN_SRCS := clean/closure.c clean/dup.c clean/edit.c clean/module.c \
-	clean/names.c clean/order.c clean/policy.c clean/prepare.c clean/recover.c \
-	clean/resolve.c clean/scan.c clean/secret.c clean/work.c clean/write.c
+CLEAN_SRCS := clean/benchmark.c clean/closure.c clean/cluster.c clean/dup.c \
+	clean/edit.c clean/finger.c clean/held.c clean/minhash.c clean/module.c \
+	clean/names.c clean/operators.c clean/order.c clean/policy.c \
+	clean/prepare.c clean/recover.c clean/resolve.c clean/scan.c \
+	clean/secret.c clean/tokens.c clean/work.c clean/write.c
+EMBED += clean/kernelbench.fingerprints
 PROGS += km-clean
-km-clean_SRCS := clean/clean.c $(CLEAN_SRCS)
+km-clean_SRCS := clean/main.c clean/clean.c clean/fingerprint.c $(CLEAN_SRCS)
 km-clean_ARCHIVES := py
 UNIT_SRCS += $(CLEAN_SRCS)

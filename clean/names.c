@@ -3,7 +3,7 @@
  * Names of the output. All files of the closure share one module there, so
  * equal names of different things get different ones: the first keeps its
  * name (packages, the entry, then in the order in which the closure met them),
- * the others get a number.
+ * the others get a number. In KernelBench form the entry is called Model.
  */
 #include "base.h"
 
@@ -126,10 +126,10 @@ static bool fits(struct namer *n, size_t ent, struct span name)
     return true;
 }
 
-static int assign(struct namer *n, size_t ent)
+static int assign(struct namer *n, size_t ent, struct span wanted)
 {
     struct entity *e = &n->c->ents.v[ent];
-    char *name = arena_strdup(n->c->arena, e->name);
+    char *name = arena_strdup(n->c->arena, wanted);
     char shown[96];
 
     for (int i = 2; i < MAX_SUFFIX; i++) {
@@ -140,8 +140,7 @@ static int assign(struct namer *n, size_t ent)
         }
         if (entity_is_package(e))
             break;
-        name =
-            arena_printf(n->c->arena, "%.*s_%d", (int)e->name.n, e->name.p, i);
+        name = arena_printf(n->c->arena, "%.*s_%d", (int)wanted.n, wanted.p, i);
     }
     mask_text(shown, sizeof(shown), e->name);
     n->c->code = ERR_UNRESOLVED;
@@ -149,7 +148,8 @@ static int assign(struct namer *n, size_t ent)
     return -1;
 }
 
-int closure_names(struct closure *c, const struct cfile *f, struct span entry)
+int closure_names(struct closure *c, const struct cfile *f, struct span entry,
+                  struct span wanted)
 {
     struct namer n = {.c = c};
     struct entity *e = closure_symbol(c, f, entry);
@@ -162,12 +162,12 @@ int closure_names(struct closure *c, const struct cfile *f, struct span entry)
         c->ents.v[i].out = NULL;
     for (size_t i = 0; i < c->ents.n && rc == 0; i++)
         if (entity_is_package(&c->ents.v[i]))
-            rc = assign(&n, i);
+            rc = assign(&n, i, c->ents.v[i].name);
     if (rc == 0 && e)
-        rc = assign(&n, (size_t)(e - c->ents.v));
+        rc = assign(&n, (size_t)(e - c->ents.v), wanted.n ? wanted : e->name);
     for (size_t i = 0; i < c->ents.n && rc == 0; i++)
         if (!c->ents.v[i].out)
-            rc = assign(&n, i);
+            rc = assign(&n, i, c->ents.v[i].name);
     map_release(&n.taken);
     array_release(&n.forbidden);
     return rc;

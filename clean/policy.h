@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Which packages a standalone source may import (allow.def and --allow). */
+/* What a standalone source may import (allow.def and --allow), and the rest
+ * that the options ask for. */
 #ifndef KM_CLEAN_POLICY_H
 #define KM_CLEAN_POLICY_H
 
 #include "base.h"
 
+struct minhash;
+struct benchmark;
+
 struct policy {
     const char *const *allow; /* further packages, from --allow */
     size_t n_allow;
     bool keep_docstrings;
+    bool kernelbench;              /* the entry is called Model */
+    const struct minhash *minhash; /* NULL = duplicates are not looked for */
+    const struct benchmark *benchmark; /* NULL = nor copies of benchmarks */
 };
 
 /* Is the top-level package of DOTTED allowed? */

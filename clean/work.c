@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
+#include "clean/dup.h"
 #include "clean/module.h"
 #include "clean/work.h"
 
@@ -91,7 +92,8 @@ int module_at_compare(const void *a, const void *b)
 static int put_module(struct work *w, struct item *it, struct val *rec,
                       bool whole, struct buf *out)
 {
-    char digest[HASH_HEX + 1] = "";
+    struct likeness like = {.signature = NULL};
+    const struct minhash *h = w->policy->minhash;
     struct arena a = ARENA_INIT;
     int rc;
 
@@ -101,12 +103,17 @@ static int put_module(struct work *w, struct item *it, struct val *rec,
         rec_fail(&a, rec, "clean", ERR_TOO_LARGE,
                  "the files of the repository exceed 256 MiB");
     else
-        module_clean(&it->repo, w->parser, &a, rec, digest);
+        module_clean(&it->repo, w->parser, &a, rec, &like);
     rec_seal(&a, rec);
-    if (digest[0])
-        rc = buf_addc(out, FRAME_DIGEST) || buf_add(out, digest, HASH_HEX);
-    else
+    if (like.digest[0] && h) {
+        rc = buf_addc(out, like.signature ? FRAME_SIGNED : FRAME_DIGEST) ||
+             buf_addc(out, (char)dup_licence_rank(rec)) ||
+             buf_add(out, like.digest, HASH_HEX);
+        if (like.signature)
+            rc = rc || buf_add(out, like.signature, minhash_size(h));
+    } else {
         rc = buf_addc(out, FRAME_PLAIN);
+    }
     rc = rc || val_pack(out, rec);
     arena_release(&a);
     return rc ? -1 : 0;

@@ -2,8 +2,9 @@
 /*
  * One repository in one worker. An item is a flag byte and the packed records
  * of a repository; a result is a sequence of frames, each a tag byte and a
- * packed record: FRAME_PLAIN passes on, FRAME_DIGEST has HASH_HEX digits of
- * dup_digest between the tag and a cleaned module.
+ * packed record: FRAME_PLAIN passes on; between the tag and a cleaned module
+ * FRAME_DIGEST has the rank of its licence as a byte and the HASH_HEX digits of
+ * dup_digest, FRAME_SIGNED these and minhash_size bytes of its signature.
  */
 #ifndef KM_CLEAN_WORK_H
 #define KM_CLEAN_WORK_H
@@ -12,7 +13,7 @@
 #include "rec.h"
 
 enum { ITEM_WHOLE = 'w', ITEM_TOO_LARGE = 't' };
-enum { FRAME_PLAIN = 'p', FRAME_DIGEST = 'd' };
+enum { FRAME_PLAIN = 'p', FRAME_DIGEST = 'd', FRAME_SIGNED = 's' };
 
 /* A module of an item; sorted by path, line and place in the stream. */
 struct module_at {

@@ -9,17 +9,19 @@ src=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(cd "$src" && cd "${BUILD:-build/release}" && pwd)/bin
 passed=0 failed=0
 
-commands() { # of a program with several; '' = the program alone
+commands() { # of a program with several; - = the program alone
     case $1 in
     km-trajectories) echo import select ;;
-    *) echo ;;
+    km-clean) echo - fingerprint ;;
+    *) echo - ;;
     esac
 }
 
 help_options() {
     local program=$1 command list
     list=$(commands "$program")
-    for command in ${list:-''}; do
+    for command in $list; do
+        command=${command#-}
         "$bin/$program" ${command:+"$command"} --help ||
             echo "  --help-fails"
     done | sed -nE 's/^ +(-[A-Za-z@], )?--(\[no-\])?([a-z0-9][a-z0-9-]*).*/--\3/p' |

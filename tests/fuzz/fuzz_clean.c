@@ -15,12 +15,12 @@ static void clean_classes(struct crepo *r, struct pyparser *p,
         const struct pydef *d = &f->m->defs.v[i];
         struct arena a = ARENA_INIT;
         struct val *rec = rec_new(&a, "module");
-        char digest[HASH_HEX + 1];
+        struct likeness like;
 
         if (d->is_class) {
             val_set(&a, rec, "path", val_strz(&a, f->m->path));
             val_set(&a, rec, "name", val_text(&a, d->qual));
-            module_clean(r, p, &a, rec, digest);
+            module_clean(r, p, &a, rec, &like);
         }
         arena_release(&a);
     }
