@@ -55,6 +55,13 @@ fuzz-%:
 		-artifact_prefix=$(FUZZ_BUILD)/ $(FUZZ_BUILD)/corpus/$* \
 		tests/fuzz/corpus/$*
 
+# ---- programs of the benchmarks ----
+
+BENCHES := $(patsubst tests/bench/%.c,%,$(sort $(wildcard tests/bench/*.c)))
+BENCH_BINS := $(BENCHES:%=$(BUILD)/bench/%)
+$(foreach f,$(BENCHES),$(eval $(call link_rule,$(BUILD)/bench/$f,$(call \
+	objs,obj,tests/bench/$f.c) $(UNIT_OBJS),run py,$(call needs,unit),obj)))
+
 # ---- parts of the check; each closes with 'NAME: N passed, N failed' ----
 
 HEADERS := $(sort $(wildcard *.h */*.h */*/*.h))
@@ -95,13 +102,10 @@ check-helpman: all
 check-lint lint:
 	@tests/lint.sh
 
-PYPARSE := $(BUILD)/bench/pyparse
-$(eval $(call link_rule,$(PYPARSE),$(call objs,obj,tests/bench/pyparse.c),py,$(call \
-	needs,unit),obj))
-bench-harvest: all $(PYPARSE)
+bench-harvest: all $(BUILD)/bench/pyparse
 	@$(RUN_ENV) bash tests/bench/harvest.sh $(REPOS)
 
-bench: all $(PYPARSE)
+bench: all $(BENCH_BINS)
 	@for script in $(sort $(wildcard tests/bench/*.sh)); do \
 	$(RUN_ENV) bash $$script || exit 1; done
 
