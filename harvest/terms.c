@@ -9,6 +9,7 @@
 
 #define MAX_LICENCE_FILE (1u << 20)
 #define METADATA_RANK    1
+#define REUSE_RANK       2 /* LICENSES/MIT.txt */
 
 struct licence_file {
     char *path;
@@ -65,6 +66,11 @@ void terms_add(struct terms *t, struct span path, const char *oid)
     int rank = licence_file_rank(name);
     if (rank == 0 && dir.n == 0 && is_metadata(name))
         rank = METADATA_RANK;
+    if (span_is(dir, "LICENSES") && span_ends(name, ".txt")) {
+        /* The texts that the files' tags name; they hold for the whole. */
+        rank = REUSE_RANK;
+        dir.n = 0;
+    }
     if (rank == 0 || utf8_valid(path) < path.n)
         return;
     struct folder *f = map_get(&t->folders, dir);
@@ -132,6 +138,12 @@ static const struct licence *folder_licence(struct folder *f,
             read_one(next, git, spdx);
             add_choice(l->spdx, spdx);
         }
+    }
+    /* Of several texts each file's own tag says which: none, no answer. */
+    if (best->rank == REUSE_RANK && f->files.n > 1 &&
+        f->files.v[1].rank == REUSE_RANK) {
+        l->spdx[0] = '\0';
+        l->evidence = "LICENSES";
     }
     if (best->rank == METADATA_RANK && !l->spdx[0])
         l->evidence = "";

@@ -15,7 +15,8 @@ struct terms;
 struct terms *terms_new(void);
 void terms_free(struct terms *t);
 /* Note the blob OID at PATH if its name is that of a licence file or, in the
- * root folder, of package metadata. */
+ * root folder, of package metadata, or if it lies in REUSE's folder
+ * LICENSES. */
 void terms_add(struct terms *t, struct span path, const char *oid);
 /* Licence of the repository as a whole; valid until terms_free. */
 const struct licence *terms_root(struct terms *t, struct gitrepo *git);

@@ -29,7 +29,8 @@ ROOT_PACKAGES = ("torch.nn.", "torchvision.models.", "torchvision.ops.",
 ROOT_NAMES = ("LightningModule", "ScriptModule", "GraphModule",
               "PreTrainedModel", "FullyShardedDataParallel")
 NOT_MODULES = ("Parameter", "Buffer", "UninitializedParameter",
-               "UninitializedBuffer", "PackedSequence")
+               "UninitializedBuffer", "PackedSequence", "_Reduction",
+               "_IncompatibleKeys")
 OTHERS = ("flax", "haiku", "mxnet", "paddle", "tensorflow", "keras", "mlx",
           "objax", "equinox")
 
@@ -97,7 +98,7 @@ def is_root(name):
     last = name.rsplit(".", 1)[-1]
     if last in ROOT_NAMES:
         return name.split(".")[0] not in OTHERS
-    return (name.startswith(ROOT_PACKAGES) and last[:1].isupper() and
+    return (name.startswith(ROOT_PACKAGES) and last.lstrip("_")[:1].isupper() and
             last not in NOT_MODULES and
             not name.startswith("torch.nn.functional."))
 

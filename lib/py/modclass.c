@@ -31,6 +31,8 @@ static const char *const not_modules[] = {
     "UninitializedBuffer",
     "UninitializedTensorMixin",
     "PackedSequence",
+    "_Reduction",
+    "_IncompatibleKeys",
 };
 
 /* Packages all of whose capitalised names are layers or models, and single
@@ -54,7 +56,10 @@ static const struct {
 bool py_is_module_root(struct span dotted)
 {
     struct span name = last_name(dotted);
-    if (name.n == 0 || name.p[0] < 'A' || name.p[0] > 'Z')
+    size_t first = 0; /* _Loss, _BatchNorm: private by name, bases of many */
+    while (first < name.n && name.p[first] == '_')
+        first++;
+    if (first == name.n || name.p[first] < 'A' || name.p[first] > 'Z')
         return false;
     for (size_t i = 0; i < ARRAY_LEN(single_roots); i++)
         if (span_starts(dotted, single_roots[i].package) &&
@@ -103,9 +108,15 @@ static void add_base(struct graph *g, struct pyref ref, uint32_t sub)
             struct edge e = {number(g->r, ref.mod, s->def), sub};
             array_push(&g->edges, e);
         } else if (s->kind == PYSYM_FROM) {
-            struct pyref to = pyrepo_resolve_sym(g->r, ref.mod, s, ref.rest);
+            struct pyref to = pyrepo_deref(
+                g->r, pyrepo_resolve_sym(g->r, ref.mod, s, ref.rest));
             if (to.kind == PYREF_EXTERNAL && py_is_module_root(to.dotted))
                 found(g, sub);
+            if (to.kind == PYREF_SYM && to.sym->kind == PYSYM_CLASS &&
+                to.rest.n == 0) {
+                struct edge e = {number(g->r, to.mod, to.sym->def), sub};
+                array_push(&g->edges, e);
+            }
         }
     }
 }

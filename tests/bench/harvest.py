@@ -18,17 +18,19 @@ b           its time / git cat-file alone
 ast x       time of CPython's ast.parse over the same .py files / its time
 parsed      share of the bytes that were parsed
 
-Times are medians of --runs runs side by side.
+Times are CPU seconds (user and system, children included), medians of --runs
+runs side by side: the machine may have other work.
 """
 import argparse
 import ast
 import collections
 import json
+import math
 import os
 import re
+import resource
 import subprocess
 import sys
-import time
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
@@ -38,11 +40,16 @@ BUILD = os.environ.get("BUILD", "build/release")
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def cpu(who):
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
 def seconds(command, data=None):
-    start = time.monotonic()
+    start = cpu(resource.RUSAGE_CHILDREN)
     out = subprocess.run(command, input=data, check=True,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return time.monotonic() - start, out.stdout
+    return cpu(resource.RUSAGE_CHILDREN) - start, out.stdout
 
 
 def median(values):
@@ -75,12 +82,12 @@ def split_batch(data):
 def ast_time(texts):
     total = 0.0
     for text in texts:
-        start = time.monotonic()
+        start = cpu(resource.RUSAGE_SELF)
         try:
             ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             pass
-        total += time.monotonic() - start
+        total += cpu(resource.RUSAGE_SELF) - start
     return total
 
 
@@ -99,7 +106,8 @@ def speed(repo, runs):
         c = seconds(cat, every)[0]
         size, took = seconds([f"{BUILD}/bench/pyparse"], texts)[1].split()
         a = ast_time(split_batch(texts))
-        rows.append((h, c, float(size) / max(float(took), 1e-9), a))
+        rate = float(size) / max(float(took), 1e-9)
+        rows.append((h, c, rate or math.inf, a))
     return [median(column) for column in zip(*rows)]
 
 
@@ -149,6 +157,8 @@ def one(repo, options):
     row["alone"] = row["ok"] + row["dup"]
     if not options.no_import:
         row["import"] = imported(clean)
+    if name == "repo":
+        name = os.path.basename(os.path.dirname(os.path.abspath(repo)))
     row["bytes"] = counts["bytes"]
     row["parsed"] = counts["parsed_bytes"]
     h, c, rate, a = speed(repo, options.runs)

@@ -199,8 +199,20 @@ START_TEST(test_modules)
                   "class Base(Base): pass\n"
                   "class P(nn.Parameter): pass\n"
                   "class F(torch.autograd.Function): pass\n");
+    /* the class of the branch that a plain machine does not take */
+    add("opt/__init__.py", "try:\n"
+                           "    from .fast import Fast\n"
+                           "except ImportError:\n"
+                           "    class Fast: pass\n");
+    add("opt/fast.py", "from torch import nn\nclass Fast(nn.Module): pass\n");
+    add("opt/use.py", "from opt import Fast\nclass U(Fast): pass\n"
+                      "from torch.nn.modules.loss import _Loss, _Reduction\n"
+                      "class L(_Loss): pass\nclass R(_Reduction): pass\n");
     ck_assert(is_module("a.py", "A"));
     ck_assert(!is_module("a.py", "NotOne"));
+    ck_assert(is_module("opt/use.py", "U"));
+    ck_assert(is_module("opt/use.py", "L"));
+    ck_assert(!is_module("opt/use.py", "R"));
     static const char *const yes[] = {
         "Base",        "Twice",        "ByAlias",  "Generic_",
         "Outer.Inner", "Outer.Inner2", "OfNested", "f.<locals>.InFunction",

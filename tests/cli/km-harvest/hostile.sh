@@ -4,7 +4,7 @@
 repo r --bare
 blob() { printf '%b' "$1" | git -C r hash-object -w --stdin; }
 # entry MODE NAME ID: one entry of a tree, raw
-entry() { printf '%s %s\0' "$1" "$2"; printf '%b' "$(sed 's/../\\x&/g' <<<"$3")"; }
+entry() { printf '%s %s\0' "$1" "$2"; printf '%b' "$(fold -w 2 <<<"$3" | sed 's/^/\\x/' | tr -d '\n')"; }
 tree() { git -C r hash-object -t tree --literally -w --stdin; }
 tip() { git -C r update-ref refs/heads/main "$(git -C r commit-tree -m x "$1")"; }
 m=$(blob 'from torch import nn\nclass M(nn.Module): pass\n')

@@ -20,7 +20,12 @@ commit choice LICENSE-APACHE 'Apache License\nVersion 2.0\nTERMS AND CONDITIONS
 FOR USE, REPRODUCTION, AND DISTRIBUTION\n' LICENSE-MIT "$MIT" m.py "$m"
 repo meta
 commit meta pyproject.toml '[project]\nlicense = {text = "MIT"}\n' m.py "$m"
-for r in none odd some choice meta; do
+repo reuse
+commit reuse LICENSES/MIT.txt "$MIT" m.py "$m"
+repo reuse2
+commit reuse2 LICENSES/MIT.txt "$MIT" LICENSES/BSD-2-Clause.txt "$bsd" m.py "$m" \
+    tag.py "# SPDX-License-Identifier: BSD-2-Clause\n$m"
+for r in none odd some choice meta reuse reuse2; do
     echo "== $r"
     km-harvest --json $r | show "$l"
 done
