@@ -13,6 +13,7 @@ struct reader {
     const struct pymod *m;
     struct tokens *t;
     ARRAY(struct level) levels; /* the ancestors */
+    unsigned char known[512];   /* by type: 0 = not asked yet */
 };
 
 static bool is(const char *a, const char *b)
@@ -271,6 +272,19 @@ static bool is_silent(TSNode n, const char *type)
             pynode_is(ts_node_child(n, 0), "concatenated_string"));
 }
 
+/* What is_grouped says, remembered by the number of the node's type: it is
+ * asked twice of every node. */
+static bool grouped(struct reader *r, TSNode n, const char *type)
+{
+    TSSymbol s = ts_node_symbol(n);
+
+    if (s >= sizeof(r->known))
+        return is_grouped(type);
+    if (r->known[s] == 0)
+        r->known[s] = is_grouped(type) ? 2 : 1;
+    return r->known[s] == 2;
+}
+
 static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
 {
     struct reader *r = payload;
@@ -290,7 +304,7 @@ static bool enter(void *payload, TSNode n, const char *field, uint32_t depth)
             r->m, ts_node_start_byte(pynode_field(ts_node_parent(n), "body")));
     else if (is(type, "block"))
         mark(r, ts_node_start_byte(n), TOKEN_BLOCK);
-    else if (is_grouped(type))
+    else if (grouped(r, n, type))
         mark(r, ts_node_start_byte(n), TOKEN_GROUP);
     r->levels.v[depth] = here;
     /* The text of a string is a leaf, whatever escapes are marked in it. */
@@ -308,7 +322,7 @@ static void leave(void *payload, TSNode n, uint32_t depth)
     (void)depth;
     if (is(type, "block"))
         mark(r, ts_node_end_byte(n), TOKEN_BLOCK_END);
-    else if (is_grouped(type)) {
+    else if (grouped(r, n, type)) {
         /* (a,) is told from (a) by its marks */
         if (r->t->seq.n > 0 &&
             r->t->seq.v[r->t->seq.n - 1].kind == TOKEN_PLAIN &&
