@@ -76,8 +76,9 @@ const struct dcut *closure_body(const struct closure *c, const struct unit *u)
     uint32_t start = u->f->m->stmts.v[u->stmt].start;
 
     for (size_t i = 0; i < c->cuts.n; i++)
-        if (c->cuts.v[i].kind == DCUT_BODY && c->cuts.v[i].f == u->f &&
-            c->cuts.v[i].start == start)
+        if ((c->cuts.v[i].kind == DCUT_BODY ||
+             c->cuts.v[i].kind == DCUT_STUB) &&
+            c->cuts.v[i].f == u->f && c->cuts.v[i].start == start)
             return &c->cuts.v[i];
     return NULL;
 }
@@ -281,6 +282,15 @@ static bool tells_failure(const struct cfile *f, const struct pysym *s)
     return false;
 }
 
+static bool is_base(const struct pymod *m, uint32_t at)
+{
+    for (size_t i = 0; i < m->defs.n; i++)
+        if (m->defs.v[i].is_class && at >= m->defs.v[i].def_start &&
+            at < m->defs.v[i].body_start)
+            return true;
+    return false;
+}
+
 /* Is read X of what cannot be had used at once: as a base, a decorator, by a
  * call or an attribute? None would not do in its place. */
 static bool used_at_once(const struct pymod *m, const struct pyread *x)
@@ -290,11 +300,16 @@ static bool used_at_once(const struct pymod *m, const struct pyread *x)
     if ((x->flags & (PYREAD_CALL | PYREAD_DECORATOR)) ||
         x->dotted.n > x->name.n)
         return true;
-    for (size_t i = 0; i < m->defs.n; i++)
-        if (m->defs.v[i].is_class && x->at >= m->defs.v[i].def_start &&
-            x->at < m->defs.v[i].body_start)
-            return true;
-    return false;
+    return is_base(m, x->at);
+}
+
+bool closure_uses(const struct closure *c, struct cfile *f, size_t i)
+{
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t = crepo_target(c->r, f, i);
+
+    return (x->flags & (PYREAD_CALL | PYREAD_DECORATOR | PYREAD_STORE)) != 0 ||
+           (t->kind == TARGET_SYM && t->end < x->end) || is_base(f->m, x->at);
 }
 
 static bool is_none(const struct cfile *f, const struct pysym *s)
@@ -442,6 +457,25 @@ static bool wanted_annotation(struct closure *c, const struct target *t)
                                    &t->file->m->defs.v[s->def]);
 }
 
+/* What was left out whole may be handed around and no more. */
+static int check_stub(struct closure *c, struct cfile *f, size_t i,
+                      const struct target *t, int unit, struct fault *bad)
+{
+    for (size_t k = 0; k < c->cuts.n; k++) {
+        const struct dcut *d = &c->cuts.v[k];
+
+        if (d->kind != DCUT_STUB || d->f != t->file ||
+            !span_eq(d->name, t->name) || !closure_uses(c, f, i))
+            continue;
+        bad->code = d->code;
+        bad->unit = unit;
+        bad->at = f->m->reads.v[i].at;
+        snprintf(bad->note, sizeof(bad->note), "%s", d->note);
+        return -1;
+    }
+    return 0;
+}
+
 static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
 {
     struct cfile *f = c->units.v[unit].f;
@@ -474,7 +508,8 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
             c->future = true;
             return 0;
         }
-        if (check_bindings(c, t->file, t->name, f, x, unit, bad))
+        if (check_bindings(c, t->file, t->name, f, x, unit, bad) ||
+            check_stub(c, f, i, t, unit, bad))
             return -1;
         if (require(c, t->file, t->name, unit, x->at, bad) ||
             add_mutators(c, f, t->file, t->name, unit, x, bad))

@@ -38,7 +38,11 @@ enum dcut_kind {
     DCUT_DECORATOR,
     DCUT_METHOD,    /* nobody may name it */
     DCUT_STATEMENT, /* a call that only reports */
-    DCUT_BLOCK,     /* an optional block: raises instead */
+    DCUT_BLOCK,     /* an optional block, or one way of several that a function
+                       can go: raises instead */
+    DCUT_RAISE,     /* body of a function: raises instead */
+    DCUT_STUB,      /* a whole definition of the module that is only handed
+                       around: raises when it is called */
     DCUT_BODY       /* a whole function that asks for a package */
 };
 
@@ -46,7 +50,8 @@ struct dcut {
     enum dcut_kind kind;
     struct cfile *f;
     uint32_t start, end;
-    struct span name;   /* METHOD, BODY */
+    struct span name;   /* METHOD, BODY, RAISE, STUB */
+    const char *text;   /* BLOCK, RAISE: what takes its place */
     enum err_code code; /* what was wrong with it */
     const char *note;
 };
@@ -94,7 +99,10 @@ int closure_names(struct closure *c, const struct cfile *f, struct span entry,
 /* `import a.b` without a name: it binds "a" and cannot be renamed. */
 bool entity_is_package(const struct entity *e);
 
-/* The DCUT_BODY that replaces unit U, or NULL. */
+/* Is read I of F more than a value that is handed around: is it called, gone
+ * into, a decorator, a base? */
+bool closure_uses(const struct closure *c, struct cfile *f, size_t i);
+/* The DCUT_BODY or DCUT_STUB that replaces unit U, or NULL. */
 const struct dcut *closure_body(const struct closure *c, const struct unit *u);
 /* Is offset AT of F left out? */
 bool closure_is_cut(const struct closure *c, const struct cfile *f,

@@ -231,10 +231,34 @@ static const char *cuts_note(struct arena *a, const struct closure *c)
 
         note = arena_printf(a, "%s%s%s",
                             note ? note : "left out: ", note ? ", " : "",
-                            x->kind == DCUT_BLOCK ? "an optional block"
-                                                  : arena_strdup(a, x->name));
+                            arena_strdup(a, x->name));
     }
     return note;
+}
+
+/* The same for programs. */
+static struct val *cuts_list(struct arena *a, const struct closure *c)
+{
+    static const char *const kinds[] = {
+        [DCUT_DECORATOR] = "decorator", [DCUT_METHOD] = "method",
+        [DCUT_STATEMENT] = "statement", [DCUT_BLOCK] = "block",
+        [DCUT_RAISE] = "body",          [DCUT_STUB] = "stub",
+        [DCUT_BODY] = "absent",
+    };
+    struct val *list = val_list(a);
+
+    for (size_t i = 0; i < c->cuts.n; i++) {
+        const struct dcut *x = &c->cuts.v[i];
+        struct val *cut = val_map(a);
+
+        val_set(a, cut, "kind", val_strz(a, kinds[x->kind]));
+        val_set(a, cut, "path", val_strz(a, x->f->m->path));
+        val_set(a, cut, "line", val_int(a, pymod_line(x->f->m, x->start)));
+        val_set(a, cut, "name", val_text(a, x->name));
+        val_set(a, cut, "why", val_text(a, span_str(x->note)));
+        val_push(a, list, cut);
+    }
+    return list;
 }
 
 static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
@@ -261,9 +285,11 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
     val_set(c->arena, rec, "entry", val_str(c->arena, entry));
     val_set(c->arena, rec, "imports", packages_list(c->arena, &packages));
     val_set(c->arena, rec, "inlined", parts_list(c->arena, c));
-    if (c->cuts.n > 0)
+    if (c->cuts.n > 0) {
+        val_set(c->arena, rec, "cuts", cuts_list(c->arena, c));
         val_set(c->arena, rec, "note",
                 val_strz(c->arena, cuts_note(c->arena, c)));
+    }
     rc = 0;
 out:
     buf_release(&source);

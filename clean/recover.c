@@ -86,9 +86,38 @@ static bool reports(struct span text)
     return has_any(text, parts, ARRAY_LEN(parts));
 }
 
-static bool cut(struct closure *c, enum dcut_kind kind, struct cfile *f,
-                uint32_t start, uint32_t end, struct span name,
-                const struct fault *x)
+/* Of those the ones that neither making nor running an object calls. */
+static bool is_side_hook(struct span name)
+{
+    static const char *const names[] = {
+        "extra_repr",
+        "state_dict",
+        "load_state_dict",
+        "get_extra_state",
+        "set_extra_state",
+        "_load_from_state_dict",
+        "_save_to_state_dict",
+        "__repr__",
+        "__str__",
+        "__getstate__",
+        "__setstate__",
+        "__reduce__",
+        "__reduce_ex__",
+        "__copy__",
+        "__deepcopy__",
+        "__del__",
+        "__dir__",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (span_is(name, names[i]))
+            return true;
+    return false;
+}
+
+static struct dcut *cut(struct closure *c, enum dcut_kind kind, struct cfile *f,
+                        uint32_t start, uint32_t end, struct span name,
+                        const struct fault *x)
 {
     struct dcut d = {
         .kind = kind,
@@ -96,12 +125,13 @@ static bool cut(struct closure *c, enum dcut_kind kind, struct cfile *f,
         .start = start,
         .end = end,
         .name = name,
+        .text = "raise RuntimeError('left out')",
         .code = x->code,
         .note = arena_strdup(c->arena, span_str(x->note)),
     };
 
     array_push(&c->cuts, d);
-    return true;
+    return &c->cuts.v[c->cuts.n - 1];
 }
 
 static bool cut_decorator(struct closure *c, struct cfile *f, uint32_t at,
@@ -137,10 +167,18 @@ static bool cut_statement(struct closure *c, struct cfile *f, uint32_t at,
     return false;
 }
 
-/* Does the block bind a local name that is read outside of it and bound nowhere
- * else? */
-static bool binds_for_others(const struct pymod *m, const struct block *b)
+/*
+ * Names that the block binds, that are read outside of it and bound nowhere
+ * else: they would become names of the module. Those of functions go as
+ * assignments of None to *TEXT, when that is asked for; true when others are
+ * left.
+ */
+static bool binds_for_others(struct closure *c, const struct pymod *m,
+                             const struct block *b, const char **text)
 {
+    const char *names = "";
+    bool left = false;
+
     for (size_t i = 0; i < m->syms.n; i++) {
         const struct pysym *s = &m->syms.v[i];
         const struct pysym *t = pymod_lookup(m, s->scope, s->name);
@@ -156,12 +194,18 @@ static bool binds_for_others(const struct pymod *m, const struct block *b)
         for (size_t k = 0; !elsewhere && k < m->reads.n; k++) {
             const struct pyread *x = &m->reads.v[k];
 
-            if (x->bound == s->scope && span_eq(x->name, s->name) &&
-                (x->at < b->start || x->at >= b->end))
-                return true;
+            if (x->bound != s->scope || !span_eq(x->name, s->name) ||
+                (x->at >= b->start && x->at < b->end))
+                continue;
+            left |= m->scopes.v[s->scope].kind != PYSCOPE_FUNCTION;
+            names = arena_printf(c->arena, "%s%.*s = ", names, (int)s->name.n,
+                                 s->name.p);
+            break;
         }
     }
-    return false;
+    if (text && *names)
+        *text = arena_printf(c->arena, "%sNone; %s", names, *text);
+    return left || (!text && *names);
 }
 
 static bool cut_block(struct closure *c, struct cfile *f, uint32_t at,
@@ -170,72 +214,60 @@ static bool cut_block(struct closure *c, struct cfile *f, uint32_t at,
     for (int b = scan_block_at(&f->scan, at); b >= 0;
          b = f->scan.blocks.v[b].parent)
         if (f->scan.blocks.v[b].optional &&
-            !binds_for_others(f->m, &f->scan.blocks.v[b]))
+            !binds_for_others(c, f->m, &f->scan.blocks.v[b], NULL))
             return cut(c, DCUT_BLOCK, f, f->scan.blocks.v[b].start,
-                       f->scan.blocks.v[b].end, SPAN_LIT("block"), x);
+                       f->scan.blocks.v[b].end, SPAN_LIT("an optional block"),
+                       x);
     return false;
 }
 
-static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
+/* Is B the last way of its if statement that is left? */
+static bool last_way(const struct closure *c, const struct cfile *f,
+                     const struct block *b)
+{
+    for (size_t i = 0; i < f->scan.blocks.n && b->closed; i++) {
+        const struct block *y = &f->scan.blocks.v[i];
+
+        if (y != b && y->closed && y->chain == b->chain &&
+            y->start >= b->chain && !closure_is_cut(c, f, y->start))
+            return false;
+    }
+    return b->closed;
+}
+
+/* One of several ways that a function can go: where it is gone, it raises, so
+ * that what is computed is right or nothing. */
+static bool cut_branch(struct closure *c, struct cfile *f, uint32_t at,
                        const struct fault *x)
+{
+    for (int i = scan_block_at(&f->scan, at); i >= 0;
+         i = f->scan.blocks.v[i].parent) {
+        const struct block *b = &f->scan.blocks.v[i];
+        const char *text = x->code == ERR_IMPORT_DENIED
+                               ? "raise ImportError('left out')"
+                               : "raise RuntimeError('left out')";
+
+        if (!b->branch || last_way(c, f, b) ||
+            binds_for_others(c, f->m, b, &text))
+            continue;
+        cut(c, DCUT_BLOCK, f, b->start, b->end, SPAN_LIT("a branch"), x)->text =
+            text;
+        return true;
+    }
+    return false;
+}
+
+/* The definition whose body holds AT, of a class's own functions. */
+static const struct pydef *method_at(const struct cfile *f, uint32_t at)
 {
     for (size_t i = 0; i < f->m->defs.n; i++) {
         const struct pydef *d = &f->m->defs.v[i];
 
-        if (at < d->start || at >= d->end || d->is_class || d->outer < 0 ||
-            !f->m->defs.v[d->outer].is_class)
-            continue;
-        return !is_hook(d->name) &&
-               cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
+        if (at >= d->start && at < d->end && !d->is_class && d->outer >= 0 &&
+            f->m->defs.v[d->outer].is_class)
+            return d;
     }
-    return false;
-}
-
-/* is_apex_available(): what is not on the list is not there. */
-static bool cut_body(struct closure *c, const struct unit *u,
-                     const struct fault *x)
-{
-    const struct pymod *m = u->f->m;
-    const struct pystmt *s = &m->stmts.v[u->stmt];
-    struct span name;
-
-    if (s->kind != PYSTMT_FUNCTION || s->n_defs == 0)
-        return false;
-    name = m->syms.v[m->globals.v[s->first_def]].name;
-    return span_starts(name, "is_") && span_ends(name, "_available") &&
-           name.n > 13 && cut(c, DCUT_BODY, u->f, s->start, s->end, name, x);
-}
-
-bool recover(struct closure *c, const struct fault *x)
-{
-    int u = x->unit;
-    uint32_t at = x->at;
-
-    while (u >= 0) {
-        const struct unit unit = c->units.v[u];
-        struct cfile *f = unit.f;
-        size_t i = reads_from(f->m, at);
-        bool here = i < f->m->reads.n && f->m->reads.v[i].at == at;
-        struct dropped d = {f, at, false};
-
-        if (here && (f->m->reads.v[i].flags & PYREAD_ANNOTATION)) {
-            array_push(&c->dropped, d);
-            return true;
-        }
-        if (cut_decorator(c, f, at, x) || cut_statement(c, f, at, x) ||
-            cut_block(c, f, at, x) || cut_method(c, f, at, x) ||
-            cut_body(c, &unit, x))
-            return true;
-        if (unit.mutator) {
-            d.at = f->m->stmts.v[unit.stmt].start;
-            d.mutator = true;
-            array_push(&c->dropped, d);
-            return true;
-        }
-        at = unit.from_at;
-        u = unit.from;
-    }
-    return false;
+    return NULL;
 }
 
 static bool word_char(char ch)
@@ -272,6 +304,106 @@ static bool find_mention(const struct closure *c, struct span name, int *unit,
             }
             p += name.n;
         }
+    }
+    return false;
+}
+
+/* A method; with UNNAMED only when nothing so far names it. */
+static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
+                       const struct fault *x, bool unnamed)
+{
+    const struct pydef *d = method_at(f, at);
+    uint32_t where;
+    int unit;
+
+    if (!d || is_hook(d->name) ||
+        (unnamed && find_mention(c, d->name, &unit, &where)))
+        return false;
+    cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
+    return true;
+}
+
+static bool cut_side_hook(struct closure *c, struct cfile *f, uint32_t at,
+                          const struct fault *x)
+{
+    const struct pydef *d = method_at(f, at);
+    int b =
+        d && at >= d->body_start ? scan_block_at(&f->scan, d->body_start) : -1;
+
+    if (b < 0 || !is_side_hook(d->name))
+        return false;
+    cut(c, DCUT_RAISE, f, f->scan.blocks.v[b].start, f->scan.blocks.v[b].end,
+        d->name, x);
+    return true;
+}
+
+/* A function or class that is only handed around by what needs it. */
+static bool cut_stub(struct closure *c, const struct unit *u,
+                     const struct fault *x)
+{
+    const struct pymod *m = u->f->m;
+    const struct pystmt *s = &m->stmts.v[u->stmt];
+    struct cfile *g;
+    size_t i;
+
+    if (u->from < 0 || u->mutator || s->n_defs == 0 ||
+        (s->kind != PYSTMT_FUNCTION && s->kind != PYSTMT_CLASS))
+        return false;
+    g = c->units.v[u->from].f;
+    i = reads_from(g->m, u->from_at);
+    if (i == g->m->reads.n || g->m->reads.v[i].at != u->from_at ||
+        closure_uses(c, g, i))
+        return false;
+    cut(c, DCUT_STUB, u->f, s->start, s->end,
+        m->syms.v[m->globals.v[s->first_def]].name, x);
+    return true;
+}
+
+/* is_apex_available(): what is not on the list is not there. */
+static bool cut_body(struct closure *c, const struct unit *u,
+                     const struct fault *x)
+{
+    const struct pymod *m = u->f->m;
+    const struct pystmt *s = &m->stmts.v[u->stmt];
+    struct span name;
+
+    if (s->kind != PYSTMT_FUNCTION || s->n_defs == 0)
+        return false;
+    name = m->syms.v[m->globals.v[s->first_def]].name;
+    return span_starts(name, "is_") && span_ends(name, "_available") &&
+           name.n > 13 && cut(c, DCUT_BODY, u->f, s->start, s->end, name, x);
+}
+
+bool recover(struct closure *c, const struct fault *x)
+{
+    int u = x->unit;
+    uint32_t at = x->at;
+
+    while (u >= 0) {
+        const struct unit unit = c->units.v[u];
+        struct cfile *f = unit.f;
+        size_t i = reads_from(f->m, at);
+        bool here = i < f->m->reads.n && f->m->reads.v[i].at == at;
+        struct dropped d = {f, at, false};
+
+        if (here && (f->m->reads.v[i].flags & PYREAD_ANNOTATION)) {
+            array_push(&c->dropped, d);
+            return true;
+        }
+        if (cut_decorator(c, f, at, x) || cut_statement(c, f, at, x) ||
+            cut_block(c, f, at, x) || cut_body(c, &unit, x) ||
+            cut_method(c, f, at, x, true) || cut_branch(c, f, at, x) ||
+            cut_method(c, f, at, x, false) || cut_side_hook(c, f, at, x) ||
+            cut_stub(c, &unit, x))
+            return true;
+        if (unit.mutator) {
+            d.at = f->m->stmts.v[unit.stmt].start;
+            d.mutator = true;
+            array_push(&c->dropped, d);
+            return true;
+        }
+        at = unit.from_at;
+        u = unit.from;
     }
     return false;
 }

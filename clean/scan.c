@@ -19,6 +19,7 @@ struct level {
     bool guarded;  /* inside a try body that catches ImportError */
     bool optional; /* inside an optional block */
     bool params;   /* inside the parameters of a function */
+    bool function; /* inside the body of a function */
     uint16_t brackets, blocks;
 };
 
@@ -396,6 +397,30 @@ static uint32_t count_statements(TSNode block)
     return n;
 }
 
+/* Is the block N one of several ways that a function can go? */
+static void find_branch(TSNode n, TSNode parent, bool catches, struct block *b)
+{
+    TSNode whole = parent;
+
+    b->chain = b->start;
+    if (pynode_is(parent, "except_clause") ||
+        pynode_is(parent, "case_clause")) {
+        b->branch = true;
+    } else if (pynode_is(parent, "try_statement")) {
+        b->branch = catches && ts_node_eq(pynode_field(parent, "body"), n);
+    } else {
+        if (!pynode_is(whole, "if_statement"))
+            whole = ts_node_parent(whole);
+        if (!pynode_is(whole, "if_statement"))
+            return;
+        b->branch = true;
+        b->chain = ts_node_start_byte(whole);
+        for (uint32_t i = 0; i < ts_node_named_child_count(whole); i++)
+            b->closed |=
+                pynode_is(ts_node_named_child(whole, i), "else_clause");
+    }
+}
+
 static void open_block(struct walk *w, TSNode n, const struct level *up,
                        struct level *here)
 {
@@ -406,16 +431,20 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
         .n = count_statements(n),
         .parent = scan_block_at(w->s, ts_node_start_byte(n)),
     };
+    bool catches = false;
 
     if (here->field && is(here->field, "consequence"))
         b.optional =
             is_wish(pynode_text(w->m->text, pynode_field(parent, "condition")));
+    if (up && is(up->type, "try_statement") && here->field &&
+        is(here->field, "body"))
+        catches = catches_import_error(w, parent);
+    if (here->function)
+        find_branch(n, parent, catches, &b);
     array_push(&w->s->blocks, b);
     here->blocks++;
     here->optional |= b.optional;
-    if (up && is(up->type, "try_statement") && here->field &&
-        is(here->field, "body"))
-        here->guarded |= catches_import_error(w, parent);
+    here->guarded |= catches;
 }
 
 static bool is_name_char(char c)
@@ -501,6 +530,7 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
     } else if (is(type, "function_definition") || is(type, "lambda")) {
         here->guarded = false; /* it runs later, outside of that try */
         here->optional = false;
+        here->function = true;
     } else if (is(type, "parameters") || is(type, "lambda_parameters")) {
         here->params = true;
     } else if (is(type, "print_statement") && depth > 1) {

@@ -30,10 +30,14 @@ struct cut {
 /* An indented (or one-line) block of statements. */
 struct block {
     uint32_t start, end;
-    uint32_t n;    /* statements */
-    bool optional; /* runs only on a wish that is off, or with something that
-                      is not there: `if pretrained:`, `if has_apex:` */
-    int parent;    /* block around it, -1 = none */
+    uint32_t n;     /* statements */
+    bool optional;  /* runs only on a wish that is off, or with something that
+                       is not there: `if pretrained:`, `if has_apex:` */
+    bool branch;    /* in a function, and a way past it: if, elif, else, except,
+                       case, or the body of a try that catches ImportError */
+    bool closed;    /* branch of an if statement that has an else */
+    uint32_t chain; /* branch: start of its if statement; else its own */
+    int parent;     /* block around it, -1 = none */
 };
 
 struct finding {

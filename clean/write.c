@@ -315,9 +315,8 @@ static void collect_removals(struct writer *w, struct cfile *f,
             continue;
         if (x->kind == DCUT_DECORATOR)
             edit_remove(&w->edits, text, at_sign(text, x->start), x->end);
-        else if (x->kind == DCUT_BLOCK)
-            edit_add(&w->edits, x->start, x->end,
-                     SPAN_LIT("raise RuntimeError('left out')"));
+        else if (x->kind == DCUT_BLOCK || x->kind == DCUT_RAISE)
+            edit_add(&w->edits, x->start, x->end, span_str(x->text));
         else
             remove_later(w, x->start, x->end,
                          scan_block_at(&f->scan, x->start));
@@ -397,11 +396,22 @@ static bool is_def(const struct pystmt *s)
     return s->kind == PYSTMT_FUNCTION || s->kind == PYSTMT_CLASS;
 }
 
-/* is_PACKAGE_available() as it would answer there. */
-static int write_body(struct writer *w, struct cfile *f, const struct dcut *d)
+/* is_PACKAGE_available() as it would answer there; a stub. */
+static int write_body(struct writer *w, const struct unit *u,
+                      const struct dcut *d)
 {
     struct span package = {d->name.p + 3, d->name.n - 3 - 10};
-    const struct entity *e = closure_symbol(w->c, f, d->name);
+    const struct entity *e = closure_symbol(w->c, u->f, d->name);
+
+    if (d->kind == DCUT_STUB &&
+        u->f->m->stmts.v[u->stmt].kind == PYSTMT_FUNCTION)
+        return buf_printf(w->out, "def %s(*args, **kwargs):\n    %s\n", e->out,
+                          d->text);
+    if (d->kind == DCUT_STUB)
+        return buf_printf(w->out,
+                          "class %s:\n    def __new__(cls, *args, **kwargs):\n"
+                          "        %s\n",
+                          e->out, d->text);
 
     return buf_printf(
         w->out, "def %s(*args, **kwargs):\n    return %s\n", e->out,
@@ -418,7 +428,7 @@ static int write_unit(struct writer *w, int u, size_t occ)
     int rc;
 
     if (body)
-        return write_body(w, f, body);
+        return write_body(w, &w->c->units.v[u], body);
     if (name_missing(w, f, s, w->out))
         return -1;
     w->edits.n = 0;

@@ -240,7 +240,8 @@ static enum located locate_absolute(struct pyrepo *r, const struct pyfile *f,
     bool missing = false;
     for (int i = 0; i < (stdlib ? 1 : 3); i++) {
         struct place *t = repo_place(r, roots[i], top);
-        if (!t || (!t->has_init && !t->has_file && (stdlib || package)))
+        /* torch.py or types.py among scripts is no torch and no types */
+        if (!t || (!t->has_init && (stdlib || package)))
             continue;
         struct place *p = repo_place(r, roots[i], module);
         if (p && (p->has_init || p->has_file || p->folder)) {

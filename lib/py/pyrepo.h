@@ -69,7 +69,8 @@ struct span pyrepo_ref_name(struct pyrepo *r, struct pyref ref);
  * Absolute: longest suffix match: package roots are the repository's root,
  * src/, then any folder, the one nearest to M first. A name of the standard
  * library or of a well-known package (torch, numpy, ...) is taken for the
- * repository's own only at a package root or beside M.
+ * repository's own only where it is a package at a package root, never a lone
+ * file: torch.py or types.py among scripts.
  */
 const struct pymod *pyrepo_module(struct pyrepo *r, const struct pymod *m,
                                   int level, struct span module);

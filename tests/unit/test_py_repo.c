@@ -73,6 +73,24 @@ START_TEST(test_external)
 }
 END_TEST
 
+/* A file that has the name of a package is not that package. */
+START_TEST(test_names_of_packages)
+{
+    add("utils/torch.py", "import torch\nfrom torch.amp import autocast\n");
+    add("utils/types.py", "x = 1\n");
+    add("utils/other.py", "import types\nfrom .types import x\n"
+                          "from torch import nn\n");
+    add("einops/__init__.py", "def rearrange(): pass\n");
+    add("run.py", "from einops import rearrange\n");
+    means("utils/torch.py", "torch.nn", PYREF_EXTERNAL, "torch.nn");
+    means("utils/torch.py", "autocast", PYREF_EXTERNAL, "torch.amp.autocast");
+    means("utils/other.py", "types.X", PYREF_EXTERNAL, "types.X");
+    means("utils/other.py", "nn.Linear", PYREF_EXTERNAL, "torch.nn.Linear");
+    means("utils/other.py", "x", PYREF_SYM, "types.x");
+    means("run.py", "rearrange", PYREF_SYM, "einops.rearrange");
+}
+END_TEST
+
 START_TEST(test_imports_within)
 {
     add("pkg/__init__.py", "from .layers import Block, helper as h\n"
@@ -322,6 +340,7 @@ Suite *py_repo_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, test_external);
+    tcase_add_test(t, test_names_of_packages);
     tcase_add_test(t, test_imports_within);
     tcase_add_test(t, test_star_and_all);
     tcase_add_test(t, test_cycles_end);

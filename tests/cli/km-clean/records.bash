@@ -66,6 +66,8 @@ show() {
         *'"kind":"module"'*) ;;
         *) continue ;;
         esac
+        # what was cut has names and reasons of its own
+        line=$(sed -E 's/"cuts":\[(\{[^}]*\},?)*\],?//' <<<"$line")
         printf '## %s: %s %s %s\n' "$(field name <<<"${line/\"inlined\"*/}")" \
             "$(field state <<<"$line")" "$(field why <<<"$line")" \
             "$(field note <<<"$line" | sed 's/\\//g')"
