@@ -3,6 +3,7 @@
 
 #include "clean/closure.h"
 #include "clean/recover.h"
+#include "clean/stand.h"
 #include "py/unsafe.h"
 
 /* Times that one class may be closed over again with something left out, and
@@ -93,6 +94,15 @@ static bool is_dropped(const struct closure *c, const struct cfile *f,
     return false;
 }
 
+bool closure_is_dropped(const struct closure *c, const struct cfile *f,
+                        struct span name)
+{
+    const struct pysym *s = pymod_lookup(f->m, 0, name);
+    int top = s && s->stmt >= 0 ? f->m->stmts.v[s->stmt].top : -1;
+
+    return top >= 0 && is_dropped(c, f, f->m->stmts.v[top].start, true);
+}
+
 static struct span read_rest(const struct pyread *x)
 {
     size_t n = MIN(x->name.n + 1, x->dotted.n);
@@ -133,7 +143,7 @@ const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
 
 /* ---- entities ---- */
 
-static struct entity *by_id(const struct closure *c, int id)
+struct entity *closure_by_id(const struct closure *c, int id)
 {
     int k = id > 0 && (size_t)id < c->by_id.n ? c->by_id.v[id] : 0;
 
@@ -143,10 +153,10 @@ static struct entity *by_id(const struct closure *c, int id)
 struct entity *closure_symbol(const struct closure *c, const struct cfile *f,
                               struct span name)
 {
-    return by_id(c, crepo_symbol_id(c->r, f, name));
+    return closure_by_id(c, crepo_symbol_id(c->r, f, name));
 }
 
-static struct entity *add_entity(struct closure *c, int id, struct entity e)
+struct entity *closure_add(struct closure *c, int id, struct entity e)
 {
     while (c->by_id.n <= (size_t)id)
         array_push(&c->by_id, 0);
@@ -163,7 +173,7 @@ static struct entity *add_symbol(struct closure *c, struct cfile *f,
 {
     struct entity e = {.f = f, .name = name};
 
-    return add_entity(c, id, e);
+    return closure_add(c, id, e);
 }
 
 bool entity_is_package(const struct entity *e)
@@ -205,7 +215,7 @@ static void add_import(struct closure *c, const struct cfile *f,
         .member = t->member,
         .aliased = t->aliased,
     };
-    struct entity *found = add_entity(c, t->id, e);
+    struct entity *found = closure_add(c, t->id, e);
 
     if (target_is_package(t) && found->modules.n < 256)
         add_modules(found, f, head, t);
@@ -218,6 +228,12 @@ struct entity *closure_entity(const struct closure *c, struct cfile *f,
     const struct target *t = crepo_target(c->r, f, i);
     uint32_t end;
 
+    if (t->stand && !f->cut[i] && !in_dcut(c, f, x->at)) {
+        struct entity *e = closure_by_id(c, t->stand);
+
+        if (e && !is_dropped(c, f, x->at, false))
+            return e;
+    }
     if (t->id == 0 || f->cut[i] || in_dcut(c, f, x->at))
         return NULL;
     if (t->kind == TARGET_EXTERNAL) {
@@ -230,7 +246,7 @@ struct entity *closure_entity(const struct closure *c, struct cfile *f,
                 return NULL;
         }
     }
-    return by_id(c, t->id);
+    return closure_by_id(c, t->id);
 }
 
 /* ---- units ---- */
@@ -364,8 +380,8 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
                 "imported but not in the repository");
 }
 
-static int require(struct closure *c, struct cfile *f, struct span name,
-                   int unit, uint32_t at, struct fault *x)
+int closure_require(struct closure *c, struct cfile *f, struct span name,
+                    int unit, uint32_t at, struct fault *x)
 {
     const struct pysym *b[CREPO_BINDINGS];
     size_t n = crepo_bindings(f, name, b);
@@ -419,13 +435,17 @@ static bool is_unsafe(const struct pyread *x, const struct target *t)
     return t->unsafe || (t->unsafe_call && (x->flags & PYREAD_CALL));
 }
 
-static int external(struct closure *c, struct cfile *f, const struct pyread *x,
-                    const struct target *t, int unit, struct fault *bad)
+static int external(struct closure *c, struct cfile *f, size_t i, int unit,
+                    struct fault *bad)
 {
-    bool stays = false;
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t = crepo_target(c->r, f, i);
+    bool denied = !policy_has(c->r->policy, t->dotted), stays = false;
     size_t len;
 
-    if (is_unsafe(x, t))
+    if (!denied && t->stand && stand_name(c, f, i))
+        return 0;
+    if (is_unsafe(x, t) && !denied)
         return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (x->bound > 0) {
         const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
@@ -436,9 +456,11 @@ static int external(struct closure *c, struct cfile *f, const struct pyread *x,
             (f->scan.imports.v[k].guarded || f->scan.imports.v[k].optional))
             return 0;
     }
-    if (policy_renamed(t->dotted, &len) && target_is_package(t))
-        return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
-    if (!policy_has(c->r->policy, t->dotted))
+    if (denied && stand_name(c, f, i))
+        return 0;
+    if (denied && is_unsafe(x, t))
+        return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
+    if (denied || (policy_renamed(t->dotted, &len) && target_is_package(t)))
         return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
     if (!stays)
         add_import(c, f, x->name, t);
@@ -494,15 +516,24 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     case TARGET_LOCAL:
         return 0;
     case TARGET_BUILTIN:
+        if (t->stand && stand_name(c, f, i))
+            return 0;
         if (is_unsafe(x, t))
             return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
         map_put(&c->builtins, x->name, c);
         return 0;
     case TARGET_EXTERNAL:
-        if (closure_env(c, f, i, &end))
+        if (closure_env(c, f, i, &end)) {
+            /* the empty one has no such entry */
+            if (!(x->flags & PYREAD_DEFERRED) && f->m->text.p[end] == '[')
+                return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
+                            "a variable that is needed at import");
             return 0;
-        return external(c, f, x, t, unit, bad);
+        }
+        return external(c, f, i, unit, bad);
     case TARGET_SYM:
+        if (t->stand && stand_name(c, f, i))
+            return 0;
         if ((x->flags & PYREAD_ANNOTATION) && !wanted_annotation(c, t) &&
             !closure_symbol(c, t->file, t->name)) {
             c->future = true;
@@ -511,13 +542,15 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
         if (check_bindings(c, t->file, t->name, f, x, unit, bad) ||
             check_stub(c, f, i, t, unit, bad))
             return -1;
-        if (require(c, t->file, t->name, unit, x->at, bad) ||
+        if (closure_require(c, t->file, t->name, unit, x->at, bad) ||
             add_mutators(c, f, t->file, t->name, unit, x, bad))
             return -1;
         return f == t->file
                    ? 0
                    : add_mutators(c, t->file, t->file, t->name, unit, x, bad);
     case TARGET_MODULE:
+        if (stand_module(c, f, i, unit))
+            return 0;
         return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
                     "a module used as a value");
     default:
@@ -614,7 +647,7 @@ static int nested_imports(struct closure *c, int unit, bool last,
             if (s->kind == PYSTMT_IMPORT && !(e && e->required))
                 continue;
             if (t->kind == TARGET_SYM) {
-                if (require(c, t->file, t->name, unit, im->start, bad))
+                if (closure_require(c, t->file, t->name, unit, im->start, bad))
                     return -1;
                 continue;
             }
@@ -664,6 +697,8 @@ static int close_all(struct closure *c, struct cfile *f, int stmt,
         for (size_t i = 0; i < c->units.n; i++)
             if (nested_imports(c, (int)i, true, bad))
                 return -1;
+        if (stand_members(c, bad))
+            return -1;
     } while (done < c->units.n);
     return 0;
 }

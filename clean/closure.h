@@ -28,6 +28,10 @@ struct entity {
     struct span name; /* symbol: its name; import: its local name */
     struct span module, member; /* import, as in struct target */
     bool aliased;
+    int stand; /* STAND_*: what stands for it; `module`: its resolved name */
+    const char *shim; /* STAND_SHIM: its code */
+    int unit;         /* STAND_MODULE: the read that made it */
+    uint32_t at;
     ARRAY(struct span) modules; /* of `import a.b` and `import a.c` */
     ARRAY(int) units;           /* symbol: those that bind it */
     const char *out;            /* name in the output (names.c) */
@@ -111,8 +115,18 @@ bool closure_is_cut(const struct closure *c, const struct cfile *f,
  * import that stays in a function). */
 struct entity *closure_entity(const struct closure *c, struct cfile *f,
                               size_t i);
+struct entity *closure_by_id(const struct closure *c, int id);
 struct entity *closure_symbol(const struct closure *c, const struct cfile *f,
                               struct span name);
+/* The entity ID, added as E when it is not there. */
+struct entity *closure_add(struct closure *c, int id, struct entity e);
+struct fault;
+/* Symbol NAME of F goes into the closure for the read at AT of unit UNIT. */
+int closure_require(struct closure *c, struct cfile *f, struct span name,
+                    int unit, uint32_t at, struct fault *x);
+/* Was the definition NAME of F dropped as a member of a file? */
+bool closure_is_dropped(const struct closure *c, const struct cfile *f,
+                        struct span name);
 /* Read I of F looks into the environment of the process, and an empty one can
  * answer it: what to write in its place, up to *END. Else NULL. */
 const char *closure_env(const struct closure *c, struct cfile *f, size_t i,

@@ -5,6 +5,7 @@
 #include "clean/dup.h"
 #include "clean/module.h"
 #include "clean/secret.h"
+#include "clean/stand.h"
 #include "clean/write.h"
 
 /* Classes that are looked at on the way to a forward. */
@@ -258,6 +259,19 @@ static struct val *cuts_list(struct arena *a, const struct closure *c)
         val_set(a, cut, "why", val_text(a, span_str(x->note)));
         val_push(a, list, cut);
     }
+    for (size_t i = 0; i < c->ents.n; i++) {
+        const struct entity *e = &c->ents.v[i];
+        struct val *cut = val_map(a);
+
+        if (!e->stand)
+            continue;
+        val_set(a, cut, "kind",
+                val_strz(a, e->stand == STAND_MODULE ? "module" : "package"));
+        if (e->f)
+            val_set(a, cut, "path", val_strz(a, e->f->m->path));
+        val_set(a, cut, "name", val_text(a, e->f ? e->name : e->module));
+        val_push(a, list, cut);
+    }
     return list;
 }
 
@@ -268,6 +282,7 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
     struct buf source = BUF_INIT(WRITE_MAX);
     struct map packages = MAP_INIT;
     struct span top = first_part(name), entry, wanted = {NULL, 0};
+    struct val *cuts;
     int rc = -1;
 
     /* A nested class has no name of its own to give up. */
@@ -285,8 +300,10 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
     val_set(c->arena, rec, "entry", val_str(c->arena, entry));
     val_set(c->arena, rec, "imports", packages_list(c->arena, &packages));
     val_set(c->arena, rec, "inlined", parts_list(c->arena, c));
+    cuts = cuts_list(c->arena, c);
+    if (cuts->list.n > 0)
+        val_set(c->arena, rec, "cuts", cuts);
     if (c->cuts.n > 0) {
-        val_set(c->arena, rec, "cuts", cuts_list(c->arena, c));
         val_set(c->arena, rec, "note",
                 val_strz(c->arena, cuts_note(c->arena, c)));
     }

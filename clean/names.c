@@ -7,7 +7,7 @@
  */
 #include "base.h"
 
-#include "clean/closure.h"
+#include "clean/stand.h"
 
 #define MAX_SUFFIX 1000
 
@@ -100,10 +100,9 @@ static bool is_hidden(const struct occurrence *o, struct span name)
 /* The text that an occurrence's replaced part has now. */
 static struct span written(struct closure *c, const struct occurrence *o)
 {
-    const struct target *t = crepo_target(c->r, o->f, o->read);
     uint32_t at = o->f->m->reads.v[o->read].at;
 
-    return pymod_text(o->f->m, at, t->end);
+    return pymod_text(o->f->m, at, stand_end(c, o->f, o->read));
 }
 
 static bool fits(struct namer *n, size_t ent, struct span name)

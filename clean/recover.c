@@ -374,6 +374,16 @@ static bool cut_body(struct closure *c, const struct unit *u,
            name.n > 13 && cut(c, DCUT_BODY, u->f, s->start, s->end, name, x);
 }
 
+/* Is unit U here only because a text names it (stand_members)? */
+static bool is_member(struct closure *c, const struct unit *u)
+{
+    struct cfile *g = u->from < 0 ? NULL : c->units.v[u->from].f;
+    size_t i = g ? reads_from(g->m, u->from_at) : 0;
+
+    return g && i < g->m->reads.n && g->m->reads.v[i].at == u->from_at &&
+           crepo_target(c->r, g, i)->kind == TARGET_MODULE;
+}
+
 bool recover(struct closure *c, const struct fault *x)
 {
     int u = x->unit;
@@ -394,9 +404,9 @@ bool recover(struct closure *c, const struct fault *x)
             cut_block(c, f, at, x) || cut_body(c, &unit, x) ||
             cut_method(c, f, at, x, true) || cut_branch(c, f, at, x) ||
             cut_method(c, f, at, x, false) || cut_side_hook(c, f, at, x) ||
-            cut_stub(c, &unit, x))
+            (!is_member(c, &unit) && cut_stub(c, &unit, x)))
             return true;
-        if (unit.mutator) {
+        if (unit.mutator || is_member(c, &unit)) {
             d.at = f->m->stmts.v[unit.stmt].start;
             d.mutator = true;
             array_push(&c->dropped, d);

@@ -27,6 +27,8 @@ struct target {
     enum target_kind kind;
     int id;           /* SYM, EXTERNAL: number of the entity it stands for, the
                          same for all that stand for it; 0 = none */
+    int stand;        /* the same for what stands in its place: EXTERNAL that is
+                         not on the list, MODULE; 0 = none */
     bool unsafe;      /* reading it is refused */
     bool unsafe_call; /* calling it is refused */
     uint32_t end;     /* SYM: end of the part of the chain that is replaced;
@@ -98,8 +100,10 @@ struct target crepo_resolve(struct crepo *r, struct cfile *f, uint32_t at,
 /* Target of one import binding, LOCAL when it is none; computed once. */
 const struct target *crepo_import(struct crepo *r, struct cfile *f,
                                   const struct pysym *s);
-/* Ids of the symbol NAME of F, and of the symbol that S binds in it. */
+/* Ids of the symbol NAME of F, of a key of another kind, and of the symbol that
+ * S binds in it. */
 int crepo_symbol_id(struct crepo *r, const struct cfile *f, struct span name);
+int crepo_key_id(struct crepo *r, struct span key);
 int crepo_sym_id(struct crepo *r, struct cfile *f, const struct pysym *s);
 /* Does the import bind the package itself: `import torch.utils`? */
 bool target_is_package(const struct target *t);

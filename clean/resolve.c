@@ -2,6 +2,7 @@
 #include "base.h"
 
 #include "clean/repo.h"
+#include "clean/stand.h"
 #include "py/unsafe.h"
 
 /* Length of a chain of re-exports; longer ones are cycles in practice. */
@@ -432,6 +433,11 @@ static int id_of(struct crepo *r, struct span key)
     return (int)(uintptr_t)*place;
 }
 
+int crepo_key_id(struct crepo *r, struct span key)
+{
+    return id_of(r, key);
+}
+
 int crepo_symbol_id(struct crepo *r, const struct cfile *f, struct span name)
 {
     char key[320];
@@ -474,15 +480,30 @@ static void finish_target(struct crepo *r, struct target *t)
     const struct py_unsafe *u = NULL;
     char name[160];
 
-    if (t->kind == TARGET_SYM) {
+    if (t->kind == TARGET_MODULE) {
+        snprintf(name, sizeof(name), "m:%d", t->file->index);
+        t->stand = id_of(r, span_str(name));
+    } else if (t->kind == TARGET_SYM) {
         t->id = crepo_symbol_id(r, t->file, t->name);
+        snprintf(name, sizeof(name), "s:%.*s.%.*s",
+                 (int)MIN(pyrepo_module_name(r->names, t->file->m).n, 100u),
+                 pyrepo_module_name(r->names, t->file->m).p,
+                 (int)MIN(t->name.n, 50u), t->name.p);
+        if (shim_find(span_str(name + 2)))
+            t->stand = id_of(r, span_str(name));
     } else if (t->kind == TARGET_EXTERNAL) {
         t->id = import_id(r, t);
         u = py_unsafe_find(t->dotted);
+        snprintf(name, sizeof(name), "s:%.*s", (int)MIN(t->dotted.n, 150u),
+                 t->dotted.p);
+        if (!policy_has(r->policy, t->dotted) || shim_find(t->dotted))
+            t->stand = id_of(r, span_str(name));
     } else if (t->kind == TARGET_BUILTIN) {
         snprintf(name, sizeof(name), "builtins.%.*s",
                  (int)MIN(t->dotted.n, 128u), t->dotted.p);
         u = py_unsafe_find(span_str(name));
+        if (shim_find(span_str(name)))
+            t->stand = id_of(r, span_str(name));
     }
     /* as itself only: pathlib.Path.home is below pathlib.Path */
     t->unsafe_call =

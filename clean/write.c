@@ -2,6 +2,7 @@
 #include "base.h"
 
 #include "clean/edit.h"
+#include "clean/stand.h"
 #include "clean/write.h"
 
 /* A statement that goes; a block of which all go needs a `pass`. */
@@ -102,7 +103,7 @@ static int write_imports(struct writer *w)
         struct span module = installed(w, e->module);
         struct line l;
 
-        if (!e->external)
+        if (!e->external || e->stand)
             continue;
         if (entity_is_package(e)) {
             for (size_t k = 0; k < e->modules.n; k++) {
@@ -196,6 +197,9 @@ static void import_part(struct writer *w, struct cfile *f,
                                   as ? " as " : "", as ? local : ""));
     } else if ((im->guarded || im->optional) && t->kind != TARGET_MODULE) {
         *raise = y->module.n ? y->module : y->name;
+        /* else reads of it would mean a name of the module */
+        if (y->scope > 0 && f->m->scopes.v[y->scope].kind == PYSCOPE_FUNCTION)
+            add_part(b, arena_printf(a, "%s = None", local));
     }
 }
 
@@ -356,13 +360,13 @@ static void edit_names(struct writer *w, struct cfile *f,
         const struct occurrence *o = &c->occ.v[*occ];
         const struct pyread *x = &f->m->reads.v[o->read];
         const struct entity *e = &c->ents.v[o->ent];
-        const struct target *t;
+        uint32_t end;
 
         if (o->f != f || x->at < s->start || x->at >= s->end)
             break;
-        t = crepo_target(c->r, f, o->read);
-        if (!span_is(pymod_text(f->m, x->at, t->end), e->out))
-            edit_add(&w->edits, x->at, t->end, span_str(e->out));
+        end = stand_end(c, f, o->read);
+        if (!span_is(pymod_text(f->m, x->at, end), e->out))
+            edit_add(&w->edits, x->at, end, span_str(e->out));
     }
     for (size_t i = 0; i < f->scan.binders.n; i++) {
         const struct binder *b = &f->scan.binders.v[i];
@@ -493,10 +497,14 @@ int write_source(struct closure *c, struct buf *out, struct map *packages)
         rc = buf_adds(out, "from __future__ import annotations\n\n");
     if (rc == 0)
         rc = write_imports(&w);
+    if (rc == 0)
+        rc = stand_write(c, false, out);
     if (rc == 0 && out->n > 0)
         rc = buf_adds(out, "\n\n");
     if (rc == 0)
         rc = buf_addspan(out, buf_span(&body));
+    if (rc == 0)
+        rc = stand_write(c, true, out);
     buf_release(&body);
     array_release(&w.edits);
     array_release(&w.gone);

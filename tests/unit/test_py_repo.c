@@ -86,7 +86,7 @@ START_TEST(test_names_of_packages)
     means("utils/torch.py", "autocast", PYREF_EXTERNAL, "torch.amp.autocast");
     means("utils/other.py", "types.X", PYREF_EXTERNAL, "types.X");
     means("utils/other.py", "nn.Linear", PYREF_EXTERNAL, "torch.nn.Linear");
-    means("utils/other.py", "x", PYREF_SYM, "types.x");
+    means("utils/other.py", "x", PYREF_SYM, "utils.types.x");
     means("run.py", "rearrange", PYREF_SYM, "einops.rearrange");
 }
 END_TEST

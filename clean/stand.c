@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "clean/stand.h"
+
+/* Texts of the code that may name a member, and the shortest one. */
+#define MAX_TEXT 40
+#define MIN_TEXT 3
+
+static const struct {
+    const char *dotted, *code;
+} shims[] = {
+#define SHIM(dotted, code) {dotted, code},
+#include "clean/shim.def"
+};
+
+const char *shim_find(struct span dotted)
+{
+    for (size_t i = 0; i < ARRAY_LEN(shims); i++)
+        if (span_is(dotted, shims[i].dotted))
+            return shims[i].code;
+    return NULL;
+}
+
+static struct span last_part(struct span dotted)
+{
+    const char *dot = dotted.n ? memrchr(dotted.p, '.', dotted.n) : NULL;
+
+    return dot ? (struct span){dot + 1, (size_t)(dotted.p + dotted.n - dot - 1)}
+               : dotted;
+}
+
+/* `from torch.nn import Module`: a base for shims. */
+static int module_id(const struct closure *c)
+{
+    return crepo_key_id(c->r, SPAN_LIT("i:torch.nn:Module:Module"));
+}
+
+/* The resolved name of T; of the repository's own by its module. */
+static struct span full_name(const struct closure *c, const struct target *t)
+{
+    struct span module;
+
+    if (t->kind == TARGET_BUILTIN)
+        return span_str(arena_printf(c->arena, "builtins.%.*s",
+                                     (int)t->dotted.n, t->dotted.p));
+    if (t->kind != TARGET_SYM)
+        return t->dotted;
+    module = pyrepo_module_name(c->r->names, t->file->m);
+    return span_str(arena_printf(c->arena, "%.*s.%.*s", (int)module.n, module.p,
+                                 (int)t->name.n, t->name.p));
+}
+
+bool stand_name(struct closure *c, struct cfile *f, size_t i)
+{
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t = crepo_target(c->r, f, i);
+    struct span dotted = full_name(c, t);
+    const char *code = shim_find(dotted);
+    struct entity e = {
+        .external = true,
+        .required = true,
+        .aliased = true,
+        .stand = code ? STAND_SHIM : STAND_ABSENT,
+        .name = last_part(dotted),
+        .module = dotted,
+        .shim = code,
+    };
+    struct entity base = {
+        .external = true,
+        .required = true,
+        .name = SPAN_LIT("Module"),
+        .module = SPAN_LIT("torch.nn"),
+        .member = SPAN_LIT("Module"),
+    };
+
+    if (t->stand == 0 || (x->flags & (PYREAD_ANNOTATION | PYREAD_STORE)) ||
+        (!code && closure_uses(c, f, i)) ||
+        (t->kind == TARGET_SYM && closure_symbol(c, t->file, t->name)))
+        return false;
+    closure_add(c, t->stand, e);
+    if (code && strstr(code, "$M"))
+        closure_add(c, module_id(c), base);
+    return true;
+}
+
+bool stand_module(struct closure *c, struct cfile *f, size_t i, int unit)
+{
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct target *t = crepo_target(c->r, f, i);
+    struct entity e = {
+        .external = true,
+        .required = true,
+        .aliased = true,
+        .stand = STAND_MODULE,
+        .f = t->file,
+        .name = last_part(pyrepo_module_name(c->r->names, t->file->m)),
+        .unit = unit,
+        .at = x->at,
+    };
+
+    /* Its names are bound at the end of the source. */
+    if (!(x->flags & PYREAD_DEFERRED) || (x->flags & PYREAD_STORE) ||
+        e.name.n == 0)
+        return false;
+    closure_add(c, t->stand, e);
+    return true;
+}
+
+uint32_t stand_end(const struct closure *c, struct cfile *f, size_t i)
+{
+    const struct target *t = crepo_target(c->r, f, i);
+
+    return t->kind == TARGET_EXTERNAL && closure_entity(c, f, i) &&
+                   closure_entity(c, f, i)->stand
+               ? f->m->reads.v[i].end
+               : t->end;
+}
+
+/* ---- members of files ---- */
+
+/* TEXT in small letters, without what joins words: "Batch_Norm" is batchnorm.
+ * Length, 0 = it is too long or no word. */
+static size_t normal(struct span text, char out[MAX_TEXT])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        char ch = text.p[i];
+
+        if (ch == '_' || ch == '-' || ch == ' ')
+            continue;
+        if (ch >= 'A' && ch <= 'Z')
+            ch = (char)(ch - 'A' + 'a');
+        if (n == MAX_TEXT ||
+            !((ch >= 'a' && ch <= 'z') || (ch >= '0' && ch <= '9')))
+            return 0;
+        out[n++] = ch;
+    }
+    return n;
+}
+
+static void collect_texts(const struct closure *c, struct map *texts)
+{
+    char word[MAX_TEXT];
+
+    for (size_t u = 0; u < c->units.n; u++) {
+        const struct cfile *f = c->units.v[u].f;
+        const struct pystmt *s = &f->m->stmts.v[c->units.v[u].stmt];
+        const struct ranges *r = &f->scan.strings;
+
+        for (size_t i = 0; i < r->n; i++) {
+            size_t n;
+
+            if (r->v[i].start < s->start || r->v[i].end > s->end)
+                continue;
+            n = normal(pymod_text(f->m, r->v[i].start, r->v[i].end), word);
+            if (n >= MIN_TEXT)
+                map_put(texts, (struct span){word, n}, texts);
+        }
+    }
+}
+
+static bool is_named(const struct map *texts, struct span name)
+{
+    char word[MAX_TEXT];
+    size_t n = normal(name, word);
+
+    for (size_t k = MIN_TEXT; k <= n; k++)
+        if (map_has(texts, (struct span){word, k}))
+            return true;
+    return false;
+}
+
+/* What name S of the file G stands for; NONE when it is no definition, or not
+ * the binding that counts. */
+static struct target member(const struct closure *c, struct cfile *g,
+                            const struct pysym *s)
+{
+    struct target t = {.kind = TARGET_NONE};
+    const struct pysym *def;
+
+    if (s->kind == PYSYM_STAR || s->name.p[0] == '_' ||
+        pymod_lookup(g->m, 0, s->name) != s)
+        return t;
+    t = crepo_resolve(c->r, g, 0, s->name);
+    def = t.kind == TARGET_SYM ? pymod_lookup(t.file->m, 0, t.name) : NULL;
+    if (!def || (def->kind != PYSYM_CLASS && def->kind != PYSYM_FUNCTION))
+        t.kind = TARGET_NONE;
+    return t;
+}
+
+int stand_members(struct closure *c, struct fault *bad)
+{
+    struct map texts = MAP_INIT;
+    int rc = 0;
+
+    for (size_t i = 0; i < c->ents.n && rc == 0; i++) {
+        const struct entity e = c->ents.v[i]; /* they move */
+
+        if (e.stand != STAND_MODULE)
+            continue;
+        if (texts.n == 0)
+            collect_texts(c, &texts);
+        for (size_t k = 0; k < e.f->m->globals.n && rc == 0; k++) {
+            const struct pysym *s = &e.f->m->syms.v[e.f->m->globals.v[k]];
+            struct target t;
+
+            if (!is_named(&texts, s->name))
+                continue;
+            t = member(c, e.f, s);
+            if (t.kind == TARGET_SYM && !closure_is_dropped(c, t.file, t.name))
+                rc = closure_require(c, t.file, t.name, e.unit, e.at, bad);
+        }
+    }
+    map_release(&texts);
+    return rc;
+}
+
+/* ---- writing ---- */
+
+static int write_shim(const struct closure *c, const struct entity *e,
+                      struct buf *out)
+{
+    int rc = 0;
+
+    for (const char *p = e->shim; *p && rc == 0; p++) {
+        if (p[0] == '$' && p[1] == 'N')
+            rc = buf_adds(out, e->out);
+        else if (p[0] == '$' && p[1] == 'M')
+            rc = buf_adds(out, closure_by_id(c, module_id(c))->out);
+        else
+            rc = buf_addc(out, *p);
+        p += p[0] == '$' && (p[1] == 'N' || p[1] == 'M');
+    }
+    return rc;
+}
+
+static int write_module(const struct closure *c, const struct entity *e,
+                        struct buf *out)
+{
+    const struct pymod *m = e->f->m;
+    int rc = buf_printf(out, "class %s:\n", e->out);
+    bool any = false;
+
+    for (size_t k = 0; k < m->globals.n && rc == 0; k++) {
+        const struct pysym *s = &m->syms.v[m->globals.v[k]];
+        struct target t = member(c, e->f, s);
+        const struct entity *x =
+            t.kind == TARGET_SYM ? closure_symbol(c, t.file, t.name) : NULL;
+
+        if (!x || !x->required || !x->out || x->units.n == 0 ||
+            (e->out && strcmp(x->out, e->out) == 0))
+            continue;
+        any = true;
+        rc = buf_printf(out, "    %.*s = %s\n", (int)s->name.n, s->name.p,
+                        x->out);
+    }
+    return rc || any ? rc : buf_adds(out, "    pass\n");
+}
+
+int stand_write(const struct closure *c, bool last, struct buf *out)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < c->ents.n && rc == 0; i++) {
+        const struct entity *e = &c->ents.v[i];
+
+        if (!e->stand || (e->stand == STAND_MODULE) != last)
+            continue;
+        rc = buf_adds(out, last ? "\n\n" : out->n > 0 ? "\n" : "");
+        if (rc == 0 && e->stand == STAND_SHIM)
+            rc = write_shim(c, e, out);
+        else if (rc == 0 && e->stand == STAND_MODULE)
+            rc = write_module(c, e, out);
+        else if (rc == 0)
+            rc = buf_printf(out,
+                            "class %s:\n"
+                            "    def __new__(cls, *args, **kwargs):\n"
+                            "        raise ImportError('%.*s')\n",
+                            e->out, (int)e->module.n, e->module.p);
+    }
+    return rc;
+}
