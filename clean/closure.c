@@ -435,6 +435,28 @@ static bool is_unsafe(const struct pyread *x, const struct target *t)
     return t->unsafe || (t->unsafe_call && (x->flags & PYREAD_CALL));
 }
 
+/* Is T, read by X of F, a module as a value, which opens all that is in it to
+ * names made at run time? It may be asked for an attribute by its name. */
+static bool opens_module(const struct cfile *f, const struct pyread *x,
+                         const struct target *t)
+{
+    bool pure = false;
+    size_t len;
+
+    if (!py_is_inner_module(t->dotted, &pure) &&
+        (t->member.n > 0 || !span_eq(t->dotted, t->module)))
+        return false;
+    if (policy_renamed(t->dotted, &len) || (x->flags & PYREAD_ANNOTATION))
+        return false;
+    for (size_t i = 0; i < f->scan.literals.n; i++) {
+        const struct literal_attr *l = &f->scan.literals.v[i];
+
+        if (l->at == x->at && (l->asks || l->attr.n > 0 || pure))
+            return false;
+    }
+    return true;
+}
+
 static int external(struct closure *c, struct cfile *f, size_t i, int unit,
                     struct fault *bad)
 {
@@ -462,6 +484,9 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
         return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (denied || (policy_renamed(t->dotted, &len) && target_is_package(t)))
         return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
+    if (opens_module(f, x, t))
+        return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted,
+                    "a module as a value");
     if (!stays)
         add_import(c, f, x->name, t);
     return 0;
@@ -603,7 +628,8 @@ static int check_findings(struct closure *c, int unit, struct fault *bad)
         struct target t;
         const char *full;
 
-        if (x->at < s->start || x->at >= s->end || closure_is_cut(c, f, x->at))
+        if (x->at < s->start || x->at >= s->end || x->attr.n == 0 ||
+            closure_is_cut(c, f, x->at))
             continue;
         t = crepo_resolve(c->r, f, x->at, x->dotted);
         if (t.kind != TARGET_EXTERNAL && t.kind != TARGET_BUILTIN)

@@ -266,6 +266,20 @@ static bool is_disguised(struct walk *w, TSNode n)
     return is_plain_string(n) && literal(w, n).n == 0;
 }
 
+/* dir(module) */
+static void dir_call(struct walk *w, TSNode args)
+{
+    TSNode object = ts_node_named_child(args, 0);
+    struct literal_attr l = {
+        .asks = true,
+        .at = ts_node_start_byte(object),
+        .dotted = pynode_dotted(w->m->text, object),
+    };
+
+    if (l.dotted.n > 0)
+        array_push(&w->s->literals, l);
+}
+
 static void call(struct walk *w, TSNode n)
 {
     TSNode f = pynode_field(n, "function");
@@ -276,6 +290,8 @@ static void call(struct walk *w, TSNode n)
     if (name.n == 0 || !pynode_is(args, "argument_list"))
         return;
     count = ts_node_named_child_count(args);
+    if (count == 1 && span_is(name, "dir"))
+        dir_call(w, args);
     if (count >= 2 && (span_is(name, "getattr") || span_is(name, "setattr") ||
                        span_is(name, "delattr") || span_is(name, "hasattr"))) {
         TSNode object = ts_node_named_child(args, 0);
@@ -285,7 +301,8 @@ static void call(struct walk *w, TSNode n)
             .attr = literal(w, ts_node_named_child(args, 1)),
         };
 
-        if (l.attr.n > 0 && l.dotted.n > 0)
+        l.asks = span_is(name, "hasattr");
+        if (l.dotted.n > 0)
             array_push(&w->s->literals, l);
         if (is_disguised(w, ts_node_named_child(args, 1)))
             find(w, ts_node_start_byte(f), ERR_UNSAFE, name);

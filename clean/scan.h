@@ -54,8 +54,10 @@ struct nimport {
     ARRAY(int) syms;
 };
 
-/* getattr(a.b, "name"): resolves like a.b.name. */
+/* getattr(a.b, "name"): resolves like a.b.name; `attr` is empty where it is no
+ * plain text. `asks`: hasattr or dir, which give no attribute away. */
 struct literal_attr {
+    bool asks;
     uint32_t at;
     struct span dotted, attr;
 };

@@ -90,6 +90,8 @@ static bool carried_module(struct span part)
         "io",
         "linecache",
         "multiprocessing",
+        "np",
+        "numpy",
         "os",
         "pathlib",
         "pickle",
@@ -102,6 +104,7 @@ static bool carried_module(struct span part)
         "tempfile",
         "threading",
         "tokenize",
+        "torch",
         "unittest",
         "zipfile",
     };
@@ -109,6 +112,26 @@ static bool carried_module(struct span part)
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (span_is(part, names[i]))
             return true;
+    return false;
+}
+
+bool py_is_inner_module(struct span dotted, bool *pure)
+{
+    static const struct {
+        const char *name;
+        bool pure;
+    } modules[] = {
+#define MODULE(name)      {name, false},
+#define PURE_MODULE(name) {name, true},
+#include "py/unsafe.def"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
+        if (!span_is(dotted, modules[i].name))
+            continue;
+        *pure = modules[i].pure;
+        return true;
+    }
     return false;
 }
 
@@ -121,8 +144,18 @@ static bool opens_module(struct span part)
 /* REST, from a carried module on, as if it were imported by its own name. */
 static const struct py_unsafe *judge_carried(struct span rest)
 {
+    static const struct py_unsafe whole = {"torch", "code", false};
     const struct py_unsafe *u = judge(rest);
+    struct span np = {rest.p + 2, rest.n - 2};
 
+    if (span_is(rest, "torch") || span_is(rest, "np"))
+        return &whole; /* as a value it opens all */
+    if (!u && span_starts(rest, "np.") && np.n < 100) {
+        char name[128];
+
+        snprintf(name, sizeof(name), "numpy%.*s", (int)np.n, np.p);
+        u = judge(span_str(name));
+    }
     if (!u && rest.p[0] == '_')
         u = judge((struct span){rest.p + 1, rest.n - 1});
     return u;

@@ -25,6 +25,10 @@ struct py_unsafe {
  */
 const struct py_unsafe *py_unsafe_find(struct span dotted);
 
+/* Is DOTTED a module inside of a package that an allowed source imports? *PURE:
+ * none of its attributes is dangerous. */
+bool py_is_inner_module(struct span dotted, bool *pure);
+
 /* Entry for an attribute NAME of any object, or NULL. */
 const struct py_unsafe *py_unsafe_attr(struct span name);
 

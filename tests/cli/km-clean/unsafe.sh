@@ -57,6 +57,15 @@ return math.inspect.tokenize.open("f")
 return torch._utils._import_dotted_name("os")
 return torch.UntypedStorage.from_file("f")
 torch.set_default_dtype(torch.float64); return x
+t = torch; return t.load(x)
+return vars(torch)["load"](x)
+return getattr(torch, x)("f")
+return functools.reduce(getattr, ["os", "system"], torch)("ls")
+return nn.functional.torch.load(x)
+return getattr(nn.functional, "torch").load(x)
+f = nn; return f.functional.torch.load(x)
+return random.np.load(x)
+return getattr(nn, x)(), getattr(torch, "relu")(x), hasattr(torch, x), dir(nn)
 return getattr(x, "conv" + str(1)), getattr(x, f"a{x}"), getattr(x, "b")
 END
 {
@@ -65,5 +74,5 @@ END
     echo '=== helper.py'
     printf 'import ctypes\ndef h(x):\n    return ctypes.CDLL(x)\n'
     echo '=== modules'
-    for i in $(seq 43); do echo "m.py C$i"; done
+    for i in $(seq 52); do echo "m.py C$i"; done
 } | records r | clean --json
