@@ -465,7 +465,10 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
     bool denied = !policy_has(c->r->policy, t->dotted), stays = false;
     size_t len;
 
-    if (!denied && t->stand && stand_name(c, f, i))
+    /* `from packaging import version` has its own way */
+    if (!denied && t->stand &&
+        (!policy_renamed(t->dotted, &len) || target_is_package(t)) &&
+        stand_name(c, f, i))
         return 0;
     if (is_unsafe(x, t) && !denied)
         return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
@@ -550,7 +553,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     case TARGET_EXTERNAL:
         if (closure_env(c, f, i, &end)) {
             /* the empty one has no such entry */
-            if (!(x->flags & PYREAD_DEFERRED) && f->m->text.p[end] == '[')
+            if (scan_block_at(&f->scan, x->at) < 0 && f->m->text.p[end] == '[')
                 return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
                             "a variable that is needed at import");
             return 0;
@@ -705,6 +708,7 @@ static int close_unit(struct closure *c, int unit, struct fault *bad)
          i < u.f->m->reads.n && u.f->m->reads.v[i].at < s->end; i++)
         if (read_one(c, unit, i, bad))
             return -1;
+    stand_defaults(c, unit);
     return nested_imports(c, unit, false, bad);
 }
 

@@ -217,6 +217,130 @@ int stand_members(struct closure *c, struct fault *bad)
     return rc;
 }
 
+/* ---- defaults of data classes ---- */
+
+static int field_id(const struct closure *c)
+{
+    return crepo_key_id(c->r, SPAN_LIT("i:dataclasses:field:field"));
+}
+
+static bool is_dataclass(const struct closure *c, struct cfile *f,
+                         const struct pydef *d)
+{
+    for (size_t k = 0; d->is_class && k < d->decorators.n; k++) {
+        uint32_t at = d->decorators.v[k].start;
+        size_t i = reads_from(f->m, at);
+
+        if (i < f->m->reads.n && f->m->reads.v[i].at == at &&
+            span_is(crepo_target(c->r, f, i)->dotted, "dataclasses.dataclass"))
+            return true;
+    }
+    return false;
+}
+
+/* `name: T = Class()` or `name: T = field(default=Class(), ...)` in the class
+ * D: the read of Class, or -1 when S is neither. *START: of what is replaced.
+ */
+static int default_read(const struct cfile *f, const struct pydef *d,
+                        const struct pysym *s, uint32_t *start)
+{
+    static const char call[] = "field(default=";
+    struct span v = pymod_text(f->m, s->value_start, s->value_end);
+    bool in_field = span_starts(v, call);
+    uint32_t at = s->value_start;
+    size_t i;
+
+    if (s->kind != PYSYM_ANNOTATED || s->scope != d->scope || v.n < 3)
+        return -1;
+    if (in_field)
+        at += sizeof(call) - 1;
+    *start = in_field ? s->value_start + 6 : at;
+    i = reads_from(f->m, at);
+    if (i == f->m->reads.n || f->m->reads.v[i].at != at ||
+        f->m->reads.v[i].bound != 0)
+        return -1;
+    at = f->m->reads.v[i].end;
+    if (at + 2 > s->value_end || memcmp(f->m->text.p + at, "()", 2) != 0 ||
+        (in_field
+             ? at + 2 == s->value_end || !strchr(",)", f->m->text.p[at + 2])
+             : at + 2 != s->value_end))
+        return -1;
+    return (int)i;
+}
+
+/* Calls FN for each such default of statement S of F. */
+static void each_default(struct closure *c, struct cfile *f,
+                         const struct pystmt *s,
+                         void (*fn)(struct closure *c, struct cfile *f,
+                                    size_t i, uint32_t start, void *payload),
+                         void *payload)
+{
+    if (s->kind != PYSTMT_CLASS)
+        return;
+    for (size_t i = 0; i < f->m->defs.n; i++) {
+        const struct pydef *d = &f->m->defs.v[i];
+
+        if (d->start < s->start || d->end > s->end || !is_dataclass(c, f, d))
+            continue;
+        for (size_t k = 0; k < f->m->syms.n; k++) {
+            uint32_t start;
+            int read = default_read(f, d, &f->m->syms.v[k], &start);
+
+            if (read >= 0 && !closure_is_cut(c, f, start))
+                fn(c, f, (size_t)read, start, payload);
+        }
+    }
+}
+
+static void need_field(struct closure *c, struct cfile *f, size_t i,
+                       uint32_t start, void *payload)
+{
+    struct entity e = {
+        .external = true,
+        .required = true,
+        .name = SPAN_LIT("field"),
+        .module = SPAN_LIT("dataclasses"),
+        .member = SPAN_LIT("field"),
+    };
+
+    (void)f;
+    (void)i;
+    (void)start;
+    (void)payload;
+    closure_add(c, field_id(c), e);
+}
+
+void stand_defaults(struct closure *c, int unit)
+{
+    struct cfile *f = c->units.v[unit].f;
+
+    each_default(c, f, &f->m->stmts.v[c->units.v[unit].stmt], need_field, NULL);
+}
+
+static void edit_default(struct closure *c, struct cfile *f, size_t i,
+                         uint32_t start, void *payload)
+{
+    const struct pyread *x = &f->m->reads.v[i];
+    const struct entity *e = closure_entity(c, f, i);
+    uint32_t end = e ? stand_end(c, f, i) : x->at;
+    struct span head = e ? span_str(e->out) : SPAN_LIT("");
+    struct span rest = pymod_text(f->m, end, x->end);
+    bool whole = start == x->at;
+
+    edit_add(
+        payload, start, x->end + 2,
+        span_str(arena_printf(c->arena, "%s%sdefault_factory=%.*s%.*s%s",
+                              whole ? closure_by_id(c, field_id(c))->out : "",
+                              whole ? "(" : "", (int)head.n, head.p,
+                              (int)rest.n, rest.p, whole ? ")" : "")));
+}
+
+void stand_edit_defaults(struct closure *c, struct cfile *f,
+                         const struct pystmt *s, struct edits *edits)
+{
+    each_default(c, f, s, edit_default, edits);
+}
+
 /* ---- writing ---- */
 
 static int write_shim(const struct closure *c, const struct entity *e,

@@ -6,6 +6,7 @@
 #ifndef KM_CLEAN_STAND_H
 #define KM_CLEAN_STAND_H
 
+#include "clean/edit.h"
 #include "clean/recover.h"
 
 enum {
@@ -27,6 +28,12 @@ bool stand_module(struct closure *c, struct cfile *f, size_t i, int unit);
 /* Take the names into the closure that the files among the stand-ins need:
  * those with which a text of the code begins. 0 or -1. */
 int stand_members(struct closure *c, struct fault *bad);
+/* `name: T = Class()` in a data class is refused by CPython since 3.11, where
+ * Class has no hash: it becomes field(default_factory=Class), whose name UNIT
+ * needs then; the edits of statement S of F. */
+void stand_defaults(struct closure *c, int unit);
+void stand_edit_defaults(struct closure *c, struct cfile *f,
+                         const struct pystmt *s, struct edits *edits);
 /* End of what is replaced of read I of F. */
 uint32_t stand_end(const struct closure *c, struct cfile *f, size_t i);
 /* Append the code of those that come before (LAST: behind) all statements. */

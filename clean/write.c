@@ -441,6 +441,7 @@ static int write_unit(struct writer *w, int u, size_t occ)
     edit_imports(w, f, s);
     edit_removals(w, f);
     edit_names(w, f, s, &occ);
+    stand_edit_defaults(w->c, f, s, &w->edits);
     edit_env(w, f, s);
     rc = edit_apply(&w->edits, f->m->text, s->start, s->end, &text);
     while (skip < text.n && (text.p[skip] == '\n' || text.p[skip] == ' '))

@@ -152,29 +152,6 @@ void rec_why(struct arena *a, struct val *rec, const char *stage,
     val_push(a, why, val_strf(a, "%s.%s", stage, err_code_name(code)));
 }
 
-void rec_fail(struct arena *a, struct val *rec, const char *stage,
-              enum err_code code, const char *note)
-{
-    const struct schema_kind *k = schema_find(rec_kind(rec));
-    const char *state = err_code_state(code);
-    char id[ID_HEX + 1];
-
-    if (!rec_id(rec).p) {
-        schema_id(id, rec);
-        val_set(a, rec, "id", val_strz(a, id));
-    }
-    rec_why(a, rec, stage, code);
-    if (strcmp(state, "ok") != 0) {
-        val_set(a, rec, "state", val_strz(a, state));
-        for (size_t i = 0; k && i < k->n_fields; i++) {
-            if (k->fields[i].flags & F_BULK)
-                val_del(rec, k->fields[i].name);
-        }
-    }
-    if (note && *note)
-        val_set(a, rec, "note", val_text(a, span_str(note)));
-}
-
 static bool fits(struct arena *a, struct val *map, const char *name,
                  struct val *v, enum field_type t)
 {
@@ -197,6 +174,48 @@ static bool fits(struct arena *a, struct val *map, const char *name,
         break;
     }
     return true;
+}
+
+/* A field of the wrong type must not travel on: readers would refuse the whole
+ * stream. False when the identity was among them. */
+static bool drop_misfits(struct arena *a, struct val *rec,
+                         const struct schema_kind *k)
+{
+    bool same = true;
+
+    for (size_t i = 0; k && i < k->n_fields; i++) {
+        const struct schema_field *f = k->fields + i;
+        struct val *v = val_get(rec, f->name);
+
+        if (!v || v->type == VAL_NIL || fits(a, rec, f->name, v, f->type))
+            continue;
+        val_del(rec, f->name);
+        same &= !(f->flags & F_ID);
+    }
+    return same;
+}
+
+void rec_fail(struct arena *a, struct val *rec, const char *stage,
+              enum err_code code, const char *note)
+{
+    const struct schema_kind *k = schema_find(rec_kind(rec));
+    const char *state = err_code_state(code);
+    char id[ID_HEX + 1];
+
+    if (!drop_misfits(a, rec, k) || !rec_id(rec).p) {
+        schema_id(id, rec);
+        val_set(a, rec, "id", val_strz(a, id));
+    }
+    rec_why(a, rec, stage, code);
+    if (strcmp(state, "ok") != 0) {
+        val_set(a, rec, "state", val_strz(a, state));
+        for (size_t i = 0; k && i < k->n_fields; i++) {
+            if (k->fields[i].flags & F_BULK)
+                val_del(rec, k->fields[i].name);
+        }
+    }
+    if (note && *note)
+        val_set(a, rec, "note", val_text(a, span_str(note)));
 }
 
 int schema_check(struct arena *a, struct val *rec, struct err *e)

@@ -67,3 +67,55 @@ m.py Only
 m.py Both
 m.py Sure
 m.py Loop
+
+# What stands for names of packages and files, and for defaults that CPython
+# does not take.
+records s <<'TEXT' | clean --json
+=== p/__init__.py
+=== p/aggr.py
+import torch
+class MeanAggregation(torch.nn.Module):
+    def forward(self, x):
+        return x.mean(0)
+class LSTMAggregation(torch.nn.Module):
+    def forward(self, x):
+        return x
+=== p/net.py
+import os
+import dataclasses
+from dataclasses import dataclass, field
+import torch
+from torch import nn
+from peft.layers import BaseTuner
+from lightning.pytorch import LightningModule
+from huggingface_hub import PyTorchModelHubMixin
+
+@dataclass
+class Inner:
+    n: int = 1
+
+@dataclass
+class Config:
+    a: Inner = Inner()
+    b: Inner = field(default=Inner(), metadata={"x": 1})
+
+def resolve(name):
+    import p.aggr as aggr
+    for cls in vars(aggr).values():
+        if isinstance(cls, type) and cls.__name__.lower().startswith(name):
+            return cls()
+
+class Net(LightningModule, PyTorchModelHubMixin, repo_url="x"):
+    def __init__(self, config=Config(), kind="mean"):
+        super().__init__()
+        self.layer = resolve(kind)
+        self.root = os.path.realpath(__file__)
+
+    def forward(self, x):
+        for m in self.modules():
+            if isinstance(m, BaseTuner):
+                m.scale()
+        return self.layer(x)
+=== modules
+p/net.py Net
+TEXT

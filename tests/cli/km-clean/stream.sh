@@ -46,3 +46,12 @@ echo "twice:"
 km-clean -j2 <out.km >again.km && km-cat --count again.km
 echo "cut:"
 head -c 500 out.km | km-clean >/dev/null || echo "exit $?"
+echo "wrong type:"
+zero=$(printf %040d 0)
+{
+    echo '{"kind":"header","v":1,"program":"t","version":"0","options":{},"chain":[]}'
+    echo '{"kind":"file","state":"ok","why":[],"repo":"r","commit":"'"$zero"'","path":3,"blob":"'"$zero"'","source":"x"}'
+    echo '{"kind":"end","counts":{}}'
+} | km-clean --json >wrong.jsonl
+km-cat --verify wrong.jsonl | sed 's/.*: OK/OK/'
+sed -nE 's/.*"note":"([^"]*)".*/\1/p' wrong.jsonl
