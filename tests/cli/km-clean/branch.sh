@@ -67,6 +67,7 @@ m.py Only
 m.py Both
 m.py Sure
 m.py Loop
+END
 
 # What stands for names of packages and files, and for defaults that CPython
 # does not take.
