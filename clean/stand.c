@@ -56,7 +56,10 @@ bool stand_name(struct closure *c, struct cfile *f, size_t i)
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t = crepo_target(c->r, f, i);
     struct span dotted = full_name(c, t);
-    const char *code = shim_find(dotted);
+    /* a version is compared when the source is imported */
+    const char *code = span_is(last_part(dotted), "__version__")
+                           ? "$N = '0'\n"
+                           : shim_find(dotted);
     struct entity e = {
         .external = true,
         .required = true,
