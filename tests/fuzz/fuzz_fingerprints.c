@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct pymod *m = pymod_new(parser, "source", span_str(source), &e);
         struct tokens t;
 
-        (void)benchmark_load(b, fd, "input", &e);
+        (void)!benchmark_load(b, fd, "input", &e);
         benchmark_seal(b);
         if (m) {
             tokens_read(&t, m);
