@@ -17,7 +17,8 @@ static struct span key_of(char out[128], int scope, struct span name)
 {
     int n = snprintf(out, 128, "%d:", scope);
     size_t take = MIN(name.n, (size_t)64);
-    memcpy(out + n, name.p, take);
+    if (take)
+        memcpy(out + n, name.p, take);
     n += (int)take;
     if (take < name.n)
         n += snprintf(out + n, 128 - (size_t)n, "/%016" PRIx64,
