@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include "harvest/harvest.h"
+#include "hash.h"
 #include "utf8.h"
 
 static void source_fail(struct harvest *h, struct source *s,
@@ -197,8 +198,7 @@ static void choose(struct harvest *h, struct span only)
     struct map ids = MAP_INIT;
     char hex[OID_HEX + 1];
     for (size_t i = 0; i + OID_HEX / 2 <= only.n; i += OID_HEX / 2) {
-        for (size_t k = 0; k < OID_HEX / 2; k++)
-            snprintf(hex + 2 * k, 3, "%02x", (unsigned char)only.p[i + k]);
+        hex_encode(hex, only.p + i, OID_HEX / 2);
         map_put(&ids, (struct span){hex, OID_HEX}, h);
     }
     for (size_t i = 0; i < h->sources.n; i++) {

@@ -9,24 +9,29 @@
  * indirectly, imports a package that has a root of nn.Module. Of those the
  * ones with a class are parsed, and the ones that they import. Once the modules
  * are known, what their files import is parsed too, whatever it is.
+ *
+ * The graph has a node for each file and one for each name that files have in
+ * common: a file leads to the names that it says, a name to its files. So the
+ * edges are no more than the words, however many files are called alike.
  */
 #include "base.h"
 
 #include "harvest/harvest.h"
 
-struct files {
+struct nodes {
     size_t *v;
     size_t n, cap;
 };
 
 struct needs {
     struct harvest *h;
-    struct arena arena;
-    bool *leads;        /* by file: it can lead to a module */
-    bool *mark;         /* by file, for one question */
-    struct map stems;   /* name of a module or package -> struct files */
-    struct files *to;   /* by file: what it imports */
-    struct files *from; /* by file: what imports it */
+    size_t n;           /* nodes: files, then names */
+    struct map names;   /* of a module or package -> its node + 1 */
+    bool *leads;        /* by node: it can lead to a module */
+    bool *mark;         /* by node, for one question */
+    size_t *said;       /* by node: file + 1 that said the name last */
+    struct nodes *to;   /* by node: what it imports */
+    struct nodes *from; /* by node: what imports it */
 };
 
 /* Last part of the module's name: "b" for a/b.py and for a/b/__init__.py. */
@@ -43,28 +48,40 @@ static struct span stem_of(struct span path)
     return path;
 }
 
-static void index_stems(struct needs *x)
+static bool is_importable(const struct source *s)
 {
-    for (size_t i = 0; i < x->h->sources.n; i++) {
-        const struct source *s = &x->h->sources.v[i];
-        if (s->text.n == 0 || s->is_notebook)
-            continue;
-        void **at = map_ref(&x->stems, stem_of(span_str(s->path)));
-        if (!*at)
-            *at = arena_zalloc(&x->arena, sizeof(struct files));
-        struct files *f = *at;
-        array_push(f, i);
-    }
+    return s->text.n > 0 && !s->is_notebook;
 }
 
 static void add_edge(struct needs *x, size_t from, size_t to)
 {
-    struct files *f = &x->to[from];
-    for (size_t i = f->n; i > 0 && f->n - i < 8; i--)
-        if (f->v[i - 1] == to)
-            return;
-    array_push(f, to);
+    array_push(&x->to[from], to);
     array_push(&x->from[to], from);
+}
+
+/* Nodes for the names; x->n becomes their number and that of the files. */
+static void name_files(struct needs *x)
+{
+    for (size_t i = 0; i < x->h->sources.n; i++) {
+        const struct source *s = &x->h->sources.v[i];
+        void **at = is_importable(s)
+                        ? map_ref(&x->names, stem_of(span_str(s->path)))
+                        : NULL;
+        if (at && !*at)
+            *at = (void *)(uintptr_t)++x->n;
+    }
+}
+
+static void link_names(struct needs *x)
+{
+    for (size_t i = 0; i < x->h->sources.n; i++) {
+        const struct source *s = &x->h->sources.v[i];
+        if (is_importable(s))
+            add_edge(x,
+                     (uintptr_t)map_get(&x->names, stem_of(span_str(s->path))) -
+                         1,
+                     i);
+    }
 }
 
 /* Packages that hold a root of nn.Module: see py_is_module_root. */
@@ -82,9 +99,11 @@ static bool has_root(struct span word)
 static void add_word(struct needs *x, size_t from, struct span word)
 {
     x->leads[from] |= has_root(word);
-    const struct files *f = map_get(&x->stems, word);
-    for (size_t i = 0; f && i < f->n; i++)
-        add_edge(x, from, f->v[i]);
+    size_t node = (uintptr_t)map_get(&x->names, word);
+    if (node == 0 || x->said[node - 1] == from + 1)
+        return;
+    x->said[node - 1] = from + 1;
+    add_edge(x, from, node - 1);
 }
 
 /* `from ... import`: the package LEVEL folders up may bind what is asked. */
@@ -154,15 +173,15 @@ static void read_imports(struct needs *x, size_t from)
 
 /* Mark all that is reached from the marked ones, by way of those that LIMIT
  * (NULL = all) allows. */
-static void spread(const struct files *edges, bool *mark, const bool *limit,
+static void spread(const struct nodes *edges, bool *mark, const bool *limit,
                    size_t n)
 {
-    struct files queue = {0};
+    struct nodes queue = {0};
     for (size_t i = 0; i < n; i++)
         if (mark[i])
             array_push(&queue, i);
     for (size_t q = 0; q < queue.n; q++) {
-        const struct files *f = &edges[queue.v[q]];
+        const struct nodes *f = &edges[queue.v[q]];
         for (size_t k = 0; k < f->n; k++) {
             size_t to = f->v[k];
             if (mark[to] || (limit && !limit[to]))
@@ -177,16 +196,18 @@ static void spread(const struct files *edges, bool *mark, const bool *limit,
 struct needs *needs_new(struct harvest *h)
 {
     struct needs *x = xcalloc(1, sizeof(*x));
-    size_t n = h->sources.n;
     x->h = h;
-    x->leads = xcalloc(n + 1, sizeof(*x->leads));
-    x->mark = xcalloc(n + 1, sizeof(*x->mark));
-    x->to = xcalloc(n + 1, sizeof(*x->to));
-    x->from = xcalloc(n + 1, sizeof(*x->from));
-    index_stems(x);
-    for (size_t i = 0; i < n; i++)
+    x->n = h->sources.n;
+    name_files(x);
+    x->leads = xcalloc(x->n + 1, sizeof(*x->leads));
+    x->mark = xcalloc(x->n + 1, sizeof(*x->mark));
+    x->said = xcalloc(x->n + 1, sizeof(*x->said));
+    x->to = xcalloc(x->n + 1, sizeof(*x->to));
+    x->from = xcalloc(x->n + 1, sizeof(*x->from));
+    link_names(x);
+    for (size_t i = 0; i < h->sources.n; i++)
         read_imports(x, i);
-    spread(x->from, x->leads, NULL, n);
+    spread(x->from, x->leads, NULL, x->n);
     return x;
 }
 
@@ -194,18 +215,14 @@ void needs_free(struct needs *x)
 {
     if (!x)
         return;
-    for (size_t i = 0; i < x->h->sources.n; i++) {
+    for (size_t i = 0; i < x->n; i++) {
         array_release(&x->to[i]);
         array_release(&x->from[i]);
     }
-    for (size_t i = 0; i < x->stems.n; i++) {
-        struct files *f = x->stems.entries[i].value;
-        array_release(f);
-    }
-    map_release(&x->stems);
-    arena_release(&x->arena);
+    map_release(&x->names);
     free(x->leads);
     free(x->mark);
+    free(x->said);
     free(x->to);
     free(x->from);
     free(x);
@@ -219,21 +236,21 @@ static void want_marked(struct needs *x)
 
 void needs_modules(struct needs *x)
 {
-    size_t n = x->h->sources.n;
-    for (size_t i = 0; i < n; i++) {
+    memset(x->mark, 0, x->n);
+    for (size_t i = 0; i < x->h->sources.n; i++) {
         struct span t = x->h->sources.v[i].text;
         x->mark[i] = x->leads[i] && x->h->sources.v[i].counts &&
                      memmem(t.p, t.n, "class ", 6);
     }
-    spread(x->to, x->mark, x->leads, n);
+    spread(x->to, x->mark, x->leads, x->n);
     want_marked(x);
 }
 
 void needs_imports(struct needs *x)
 {
-    size_t n = x->h->sources.n;
-    for (size_t i = 0; i < n; i++)
+    memset(x->mark, 0, x->n);
+    for (size_t i = 0; i < x->h->sources.n; i++)
         x->mark[i] = x->h->sources.v[i].needed;
-    spread(x->to, x->mark, NULL, n);
+    spread(x->to, x->mark, NULL, x->n);
     want_marked(x);
 }

@@ -38,18 +38,25 @@ void sha256_add_field(struct sha256 *h, struct span s)
     sha256_add(h, s.p, s.n);
 }
 
-void sha256_hex(struct sha256 *h, char out[HASH_HEX + 1])
+void hex_encode(char *out, const void *p, size_t n)
 {
-    unsigned char raw[EVP_MAX_MD_SIZE];
     static const char digits[] = "0123456789abcdef";
+    const unsigned char *raw = p;
 
-    if (EVP_DigestFinal_ex(h->ctx, raw, NULL) != 1)
-        bug("SHA-256 failed");
-    for (int i = 0; i < HASH_HEX / 2; i++) {
+    for (size_t i = 0; i < n; i++) {
         out[2 * i] = digits[raw[i] >> 4];
         out[2 * i + 1] = digits[raw[i] & 15];
     }
-    out[HASH_HEX] = '\0';
+    out[2 * n] = '\0';
+}
+
+void sha256_hex(struct sha256 *h, char out[HASH_HEX + 1])
+{
+    unsigned char raw[EVP_MAX_MD_SIZE];
+
+    if (EVP_DigestFinal_ex(h->ctx, raw, NULL) != 1)
+        bug("SHA-256 failed");
+    hex_encode(out, raw, HASH_HEX / 2);
 }
 
 void sha256_free(struct sha256 *h)

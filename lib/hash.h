@@ -17,6 +17,8 @@ void sha256_add_field(struct sha256 *h, struct span s);
 void sha256_hex(struct sha256 *h, char out[HASH_HEX + 1]); /* ends H */
 void sha256_free(struct sha256 *h);
 
+/* 2 * N digits and a NUL. */
+void hex_encode(char *out, const void *p, size_t n);
 void hash_sha256_hex(char out[HASH_HEX + 1], struct span s);
 uint64_t hash_fast(struct span s, uint64_t seed);
 

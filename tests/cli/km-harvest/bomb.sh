@@ -29,3 +29,19 @@ km-harvest --json r 2>/dev/null | show .note
 git -C r update-ref -d refs/heads/main
 git -C r update-ref refs/heads/other "$commit"
 km-harvest --json r 2>/dev/null | show .note
+# Twenty thousand files of one name that import it: four hundred million ways.
+git init -q --bare same
+{
+    printf 'blob\nmark :1\ndata <<X\nfrom torch import nn\nimport a\n'
+    printf 'class M(nn.Module): pass\nX\n\ncommit refs/heads/main\n'
+    printf 'committer t <t@example.invalid> 1 +0000\ndata 0\n'
+    for i in $(seq 20000); do echo "M 100644 :1 d$i/a.py"; done
+} | git -C same fast-import --quiet
+python3 - <<'END'
+import resource
+import subprocess
+subprocess.run(["km-harvest", "-q", "--any-licence", "same", "-o", "same.km"])
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print("under 2 GB" if peak < 2 << 20 else "%d kB" % peak)
+END
+km-cat --count same.km
