@@ -78,7 +78,7 @@ const struct dcut *closure_body(const struct closure *c, const struct unit *u)
 
     for (size_t i = 0; i < c->cuts.n; i++)
         if ((c->cuts.v[i].kind == DCUT_BODY ||
-             c->cuts.v[i].kind == DCUT_STUB) &&
+             c->cuts.v[i].kind == DCUT_UNCALLED) &&
             c->cuts.v[i].f == u->f && c->cuts.v[i].start == start)
             return &c->cuts.v[i];
     return NULL;
@@ -508,13 +508,13 @@ static bool wanted_annotation(struct closure *c, const struct target *t)
 }
 
 /* What was left out whole may be handed around and no more. */
-static int check_stub(struct closure *c, struct cfile *f, size_t i,
-                      const struct target *t, int unit, struct fault *bad)
+static int check_uncalled(struct closure *c, struct cfile *f, size_t i,
+                          const struct target *t, int unit, struct fault *bad)
 {
     for (size_t k = 0; k < c->cuts.n; k++) {
         const struct dcut *d = &c->cuts.v[k];
 
-        if (d->kind != DCUT_STUB || d->f != t->file ||
+        if (d->kind != DCUT_UNCALLED || d->f != t->file ||
             !span_eq(d->name, t->name) || !closure_uses(c, f, i))
             continue;
         bad->code = d->code;
@@ -568,7 +568,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
             return 0;
         }
         if (check_bindings(c, t->file, t->name, f, x, unit, bad) ||
-            check_stub(c, f, i, t, unit, bad))
+            check_uncalled(c, f, i, t, unit, bad))
             return -1;
         if (closure_require(c, t->file, t->name, unit, x->at, bad) ||
             add_mutators(c, f, t->file, t->name, unit, x, bad))

@@ -45,8 +45,8 @@ enum dcut_kind {
     DCUT_BLOCK,     /* an optional block, or one way of several that a function
                        can go: raises instead */
     DCUT_RAISE,     /* body of a function: raises instead */
-    DCUT_STUB,      /* a whole definition of the module that is only handed
-                       around: raises when it is called */
+    DCUT_UNCALLED,  /* a whole definition of the module that is only handed
+                   around: raises when it is called */
     DCUT_BODY       /* a whole function that asks for a package */
 };
 
@@ -106,7 +106,7 @@ bool entity_is_package(const struct entity *e);
 /* Is read I of F more than a value that is handed around: is it called, gone
  * into, a decorator, a base? */
 bool closure_uses(const struct closure *c, struct cfile *f, size_t i);
-/* The DCUT_BODY or DCUT_STUB that replaces unit U, or NULL. */
+/* The DCUT_BODY or DCUT_UNCALLED that replaces unit U, or NULL. */
 const struct dcut *closure_body(const struct closure *c, const struct unit *u);
 /* Is offset AT of F left out? */
 bool closure_is_cut(const struct closure *c, const struct cfile *f,

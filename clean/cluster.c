@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "clean/cluster.h"
+#include "hash.h"
 #include "mem.h"
 
 /* Goes up when digests or signatures change. */
@@ -262,12 +263,6 @@ static bool from_hex(unsigned char *out, struct span hex, size_t n)
     return true;
 }
 
-static void to_hex(char *out, const unsigned char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        snprintf(out + 2 * i, 3, "%02x", p[i]);
-}
-
 int cluster_add(struct cluster *c, int rank, struct span id, struct span digest,
                 const unsigned char *signature, struct err *e)
 {
@@ -479,7 +474,7 @@ int cluster_next(struct cluster *c, struct outcome *out, struct err *e)
         return damaged(c, Q_NEXT, e);
     out->kind = (enum cluster_kind)sqlite3_column_int(q, 0);
     out->similarity = sqlite3_column_double(q, 3);
-    to_hex(out->cluster, cluster, ID_RAW);
-    to_hex(out->original, original, ID_RAW);
+    hex_encode(out->cluster, cluster, ID_RAW);
+    hex_encode(out->original, original, ID_RAW);
     return 0;
 }

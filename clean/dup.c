@@ -3,15 +3,6 @@
 
 #include "clean/dup.h"
 
-void dup_digest(const struct pymod *m, char out[HASH_HEX + 1])
-{
-    struct tokens t;
-
-    tokens_read(&t, m);
-    tokens_digest(&t, 0, out);
-    tokens_release(&t);
-}
-
 unsigned char *dup_signature(const struct tokens *t, const struct pydef *entry,
                              const struct minhash *h, struct arena *a)
 {

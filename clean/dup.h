@@ -7,10 +7,6 @@
 #include "clean/tokens.h"
 #include "val.h"
 
-/* Digest under which exact duplicates are equal (tokens_digest), of M, which
- * must still have its tree. */
-void dup_digest(const struct pymod *m, char out[HASH_HEX + 1]);
-
 /* Tokens of a class from which near-duplicates are looked for: in smaller ones
  * a single other operator, which makes them another, changes too little. */
 #define DUP_MIN_TOKENS 50

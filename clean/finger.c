@@ -71,13 +71,7 @@ static uint64_t hash_ast(const struct view *w)
             number = token_number(&numbers, &own);
         else if (is_free(k))
             number = token_number(&numbers, k);
-        (void)buf_addc(&text, (char)('A' + (int)k->kind));
-        if (number == 0) {
-            (void)buf_printf(&text, "%zu:", k->text.n);
-            (void)buf_addspan(&text, k->text);
-            continue;
-        }
-        (void)buf_printf(&text, "#%zu.", number);
+        token_put(&text, k, number);
     }
     h = hash_fast(buf_span(&text), 1);
     buf_release(&text);

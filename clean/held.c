@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
-#include <fcntl.h>
-
 #include "clean/held.h"
+#include "io.h"
 #include "mem.h"
 #include "zio.h"
 
@@ -16,30 +15,9 @@ struct held {
     struct zsource *source;
 };
 
-static int open_temporary(struct err *e)
-{
-    const char *dir = getenv("TMPDIR");
-    int fd;
-
-    if (!dir || !*dir)
-        dir = "/tmp";
-    fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) { /* a file system without O_TMPFILE */
-        char *path = xasprintf("%s/km-clean-XXXXXX", dir);
-
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd >= 0)
-            unlink(path);
-        free(path);
-    }
-    if (fd < 0)
-        err_sys(e, "cannot make a temporary file in '%s'", dir);
-    return fd;
-}
-
 struct held *held_new(struct err *e)
 {
-    int fd = open_temporary(e);
+    int fd = io_tmpfile(e);
     struct held *h;
 
     if (fd < 0)

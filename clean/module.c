@@ -243,7 +243,7 @@ static struct val *cuts_list(struct arena *a, const struct closure *c)
     static const char *const kinds[] = {
         [DCUT_DECORATOR] = "decorator", [DCUT_METHOD] = "method",
         [DCUT_STATEMENT] = "statement", [DCUT_BLOCK] = "block",
-        [DCUT_RAISE] = "body",          [DCUT_STUB] = "stub",
+        [DCUT_RAISE] = "body",          [DCUT_UNCALLED] = "uncalled",
         [DCUT_BODY] = "absent",
     };
     struct val *list = val_list(a);

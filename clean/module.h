@@ -9,7 +9,7 @@
 
 /* By what duplicates of a cleaned module are found. */
 struct likeness {
-    char digest[HASH_HEX + 1]; /* dup_digest; "" when it failed */
+    char digest[HASH_HEX + 1]; /* tokens_digest; "" when it failed */
     unsigned char *signature;  /* dup_signature, in the arena; may be NULL */
 };
 

@@ -37,7 +37,7 @@ static struct span resolved(struct ops *o, TSNode function)
     if (dot)
         head.n = (size_t)(dot - dotted.p);
     s = pymod_lookup_at(o->m, ts_node_start_byte(function), head);
-    import = tokens_imported(o->m, s, &o->arena);
+    import = tokens_imported(s, &o->arena);
     if (import.n == 0)
         return (struct span){NULL, 0};
     return span_str(arena_printf(&o->arena, "%.*s%.*s", (int)import.n, import.p,

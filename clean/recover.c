@@ -338,8 +338,8 @@ static bool cut_side_hook(struct closure *c, struct cfile *f, uint32_t at,
 }
 
 /* A function or class that is only handed around by what needs it. */
-static bool cut_stub(struct closure *c, const struct unit *u,
-                     const struct fault *x)
+static bool cut_uncalled(struct closure *c, const struct unit *u,
+                         const struct fault *x)
 {
     const struct pymod *m = u->f->m;
     const struct pystmt *s = &m->stmts.v[u->stmt];
@@ -354,7 +354,7 @@ static bool cut_stub(struct closure *c, const struct unit *u,
     if (i == g->m->reads.n || g->m->reads.v[i].at != u->from_at ||
         closure_uses(c, g, i))
         return false;
-    cut(c, DCUT_STUB, u->f, s->start, s->end,
+    cut(c, DCUT_UNCALLED, u->f, s->start, s->end,
         m->syms.v[m->globals.v[s->first_def]].name, x);
     return true;
 }
@@ -404,7 +404,7 @@ bool recover(struct closure *c, const struct fault *x)
             cut_block(c, f, at, x) || cut_body(c, &unit, x) ||
             cut_method(c, f, at, x, true) || cut_branch(c, f, at, x) ||
             cut_method(c, f, at, x, false) || cut_side_hook(c, f, at, x) ||
-            (!is_member(c, &unit) && cut_stub(c, &unit, x)))
+            (!is_member(c, &unit) && cut_uncalled(c, &unit, x)))
             return true;
         if (unit.mutator || is_member(c, &unit)) {
             d.at = f->m->stmts.v[unit.stmt].start;

@@ -45,12 +45,10 @@ static bool is_parameter(const struct level *up, const char *field)
             is(up->type, "typed_default_parameter"));
 }
 
-struct span tokens_imported(const struct pymod *m, const struct pysym *s,
-                            struct arena *a)
+struct span tokens_imported(const struct pysym *s, struct arena *a)
 {
     const char *dot;
 
-    (void)m;
     if (!s || s->level > 0)
         return (struct span){NULL, 0};
     if (s->kind == PYSYM_FROM)
@@ -88,7 +86,7 @@ static void add_name(struct reader *r, TSNode n, struct span name,
         is_parameter(up, field)
             ? pymod_lookup(r->m, up->scope, name)
             : pymod_lookup_at(r->m, ts_node_start_byte(n), name);
-    struct span dotted = tokens_imported(r->m, s, &r->t->arena);
+    struct span dotted = tokens_imported(s, &r->t->arena);
 
     if (dotted.n > 0) {
         push(r, TOKEN_IMPORTED, n, dotted);
@@ -378,6 +376,18 @@ size_t token_number(struct map *numbers, const struct token *k)
     return (size_t)(uintptr_t)*number;
 }
 
+void token_put(struct buf *out, const struct token *k, size_t number)
+{
+    (void)buf_addc(out, (char)('A' + (int)k->kind));
+    if (number > 0) {
+        (void)buf_printf(out, "#%zu.", number);
+        return;
+    }
+    /* The length keeps fields from running into one another. */
+    (void)buf_printf(out, "%zu:", k->text.n);
+    (void)buf_addspan(out, k->text);
+}
+
 void tokens_digest(const struct tokens *t, size_t entry, char out[HASH_HEX + 1])
 {
     struct sha256 *h = sha256_new();
@@ -386,16 +396,8 @@ void tokens_digest(const struct tokens *t, size_t entry, char out[HASH_HEX + 1])
 
     for (size_t i = 0; i < t->seq.n; i++) {
         const struct token *k = &t->seq.v[i];
-        size_t number = token_number(&numbers, k);
 
-        (void)buf_addc(&text, (char)('A' + (int)k->kind));
-        if (number == 0) {
-            /* The length keeps fields from running into one another. */
-            (void)buf_printf(&text, "%zu:", k->text.n);
-            (void)buf_addspan(&text, k->text);
-            continue;
-        }
-        (void)buf_printf(&text, "#%zu.", number);
+        token_put(&text, k, token_number(&numbers, k));
     }
     (void)buf_printf(&text, "%zu", entry);
     sha256_add(h, text.p, text.n);

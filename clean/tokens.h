@@ -55,10 +55,13 @@ size_t tokens_from(const struct tokens *t, uint32_t at);
  * no name of the source's own. */
 size_t token_number(struct map *numbers, const struct token *k);
 
-/* What NAME at offset AT of M stands for through its import ("torch.nn"), or
- * an empty span. Arena A holds what has to be put together. */
-struct span tokens_imported(const struct pymod *m, const struct pysym *s,
-                            struct arena *a);
+/* Append token K to OUT so that no two sequences are the same text: as NUMBER,
+ * or as it stands where that is 0. */
+void token_put(struct buf *out, const struct token *k, size_t number);
+
+/* What the symbol S stands for through its import ("torch.nn"), or an empty
+ * span. Arena A holds what has to be put together. */
+struct span tokens_imported(const struct pysym *s, struct arena *a);
 
 /*
  * Digest of a whole source under which exact duplicates are equal: names of

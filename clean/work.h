@@ -4,7 +4,7 @@
  * of a repository; a result is a sequence of frames, each a tag byte and a
  * packed record: FRAME_PLAIN passes on; between the tag and a cleaned module
  * FRAME_DIGEST has the rank of its licence as a byte and the HASH_HEX digits of
- * dup_digest, FRAME_SIGNED these and minhash_size bytes of its signature.
+ * tokens_digest, FRAME_SIGNED these and minhash_size bytes of its signature.
  */
 #ifndef KM_CLEAN_WORK_H
 #define KM_CLEAN_WORK_H

@@ -400,18 +400,19 @@ static bool is_def(const struct pystmt *s)
     return s->kind == PYSTMT_FUNCTION || s->kind == PYSTMT_CLASS;
 }
 
-/* is_PACKAGE_available() as it would answer there; a stub. */
+/* is_PACKAGE_available() as it would answer there, or a definition that is only
+ * handed around: it raises when it is called after all. */
 static int write_body(struct writer *w, const struct unit *u,
                       const struct dcut *d)
 {
     struct span package = {d->name.p + 3, d->name.n - 3 - 10};
     const struct entity *e = closure_symbol(w->c, u->f, d->name);
 
-    if (d->kind == DCUT_STUB &&
+    if (d->kind == DCUT_UNCALLED &&
         u->f->m->stmts.v[u->stmt].kind == PYSTMT_FUNCTION)
         return buf_printf(w->out, "def %s(*args, **kwargs):\n    %s\n", e->out,
                           d->text);
-    if (d->kind == DCUT_STUB)
+    if (d->kind == DCUT_UNCALLED)
         return buf_printf(w->out,
                           "class %s:\n    def __new__(cls, *args, **kwargs):\n"
                           "        %s\n",

@@ -93,6 +93,27 @@ int io_memfd(const char *name, struct span s, bool seal, struct err *e)
     return fd;
 }
 
+int io_tmpfile(struct err *e)
+{
+    const char *dir = getenv("TMPDIR");
+    int fd;
+
+    if (!dir || !*dir)
+        dir = "/tmp";
+    fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) { /* a file system without O_TMPFILE */
+        char *path = xasprintf("%s/km-XXXXXX", dir);
+
+        fd = mkostemp(path, O_CLOEXEC);
+        if (fd >= 0)
+            unlink(path);
+        free(path);
+    }
+    if (fd < 0)
+        err_sys(e, "cannot make a temporary file in '%s'", dir);
+    return fd;
+}
+
 int io_mkdirs(const char *path, struct err *e)
 {
     char *p = xstrdup(path);

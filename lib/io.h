@@ -14,6 +14,9 @@ int io_read_file(struct buf *out, const char *path, struct err *e) MUST_USE;
 int io_read_fd(struct buf *out, int fd, struct err *e) MUST_USE;
 /* memfd with these bytes, sealed against change when SEAL; -1 on error. */
 int io_memfd(const char *name, struct span s, bool seal, struct err *e);
+/* Temporary file without a name in TMPDIR (/tmp), open for reading and writing;
+ * -1 on error. */
+int io_tmpfile(struct err *e);
 int io_mkdirs(const char *path, struct err *e) MUST_USE; /* mkdir -p */
 
 /* Output file: written to "PATH.part" (locked, so that two runs cannot write

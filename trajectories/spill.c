@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
-#include <fcntl.h>
-
 #include "io.h"
 #include "rec.h"
 #include "trajectories/spill.h"
 
 int spill_open(struct spill *s, struct err *e)
 {
-    const char *dir = getenv("TMPDIR");
-    if (!dir || !*dir)
-        dir = "/tmp";
     s->size = 0;
     buf_init(&s->packed, REC_MAX);
-    s->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (s->fd < 0) { /* a file system without O_TMPFILE */
-        char *path = xasprintf("%s/km-spill-XXXXXX", dir);
-        s->fd = mkostemp(path, O_CLOEXEC);
-        if (s->fd >= 0)
-            unlink(path);
-        free(path);
-    }
-    if (s->fd < 0)
-        return err_sys(e, "cannot make a temporary file in '%s'", dir);
-    return 0;
+    s->fd = io_tmpfile(e);
+    return s->fd < 0 ? -1 : 0;
 }
 
 int spill_put(struct spill *s, const struct val *v, struct spill_ref *out,

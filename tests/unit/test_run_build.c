@@ -3,31 +3,15 @@
  * caller shall be an ordinary user. */
 #include "base.h"
 
-#include <check.h>
-#include <grp.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
 #include "io.h"
 #include "mem.h"
 #include "proc.h"
 #include "run/frames.h"
-#include "run/runner.h"
+#include "tests/unit/jailed.h"
 
 Suite *run_build_suite(void);
 
 static struct err e;
-
-static void become_user(int i)
-{
-    if (i == 0 || geteuid() != 0)
-        return;
-    ck_assert_int_eq(setgroups(0, NULL), 0);
-    ck_assert_int_eq(setresgid(65534, 65534, 65534), 0);
-    ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
-    /* As for a process that was started by this user. */
-    ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
-}
 
 static int build(const char *script, struct buf *out, struct buf *log,
                  double wall_s)
