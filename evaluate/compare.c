@@ -152,9 +152,8 @@ static double rms(const struct tensor *t, const void *data, const double *exact)
 
 #define SAMPLES     4096
 #define SAMPLES_MIN 20 /* fewer have no quantile */
-#define SMALL_FACTOR                                                           \
-    16 /* 10 % of normal values are under 0.126 of their rms                   \
-        */
+/* 10 % of normal values are under 0.126 of their root mean square. */
+#define SMALL_FACTOR 16
 
 /* s of compare.h. The sample is spread by a fixed generator, so that it follows
  * no row or column. */

@@ -180,6 +180,10 @@ for file in "$cases_dir"/*/*.sh; do
         run_case "$name"
     fi
 done
+if [ $((passed + failed + skipped)) = 0 ]; then
+    echo "$suite: no case in tests/$suite${*:+ matches '$*'}" >&2
+    exit 1
+fi
 printf '%s: %d passed, %d failed' "$suite" $passed $failed
 [ $skipped = 0 ] || printf ', %d skipped' $skipped
 echo
