@@ -104,6 +104,7 @@ static int check_index(struct cluster *c, struct err *e)
 {
     int64_t magic, version, like;
     char *sql;
+    int rc;
 
     if (ask(c, "PRAGMA main.application_id", &magic, e) ||
         ask(c, "PRAGMA main.user_version", &version, e))
@@ -119,9 +120,9 @@ static int check_index(struct cluster *c, struct err *e)
                     "permutations=%u AND similarity=%d",
                     c->h->shingle, c->h->permutations,
                     (int)(c->h->similarity * 10000 + 0.5));
-    magic = ask(c, sql, &like, e);
+    rc = ask(c, sql, &like, e);
     free(sql);
-    if (magic < 0)
+    if (rc != 0)
         return -1;
     if (like != 1) {
         err_set(e, ERR_VERSION,
