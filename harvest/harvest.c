@@ -133,6 +133,7 @@ static void parse_wanted(struct harvest *h, struct pyparser *parser)
         }
         h->n_parsed++;
         h->parsed_text += s->text.n;
+        h->parser_text += s->mod->parsed;
         pyrepo_add(h->py, s->mod);
     }
 }

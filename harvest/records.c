@@ -195,6 +195,7 @@ static int put_repo(struct writer *w, struct err *e)
     val_set(a, c, "parsed", val_int(a, h->n_parsed));
     val_set(a, c, "bytes", val_int(a, (int64_t)h->total_text));
     val_set(a, c, "parsed_bytes", val_int(a, (int64_t)h->parsed_text));
+    val_set(a, c, "parser_bytes", val_int(a, (int64_t)h->parser_text));
     val_set(a, c, "modules", val_int(a, h->n_modules));
     val_set(a, c, "shadowed", val_int(a, h->n_shadowed));
     val_set(a, c, "failed", val_int(a, h->n_failed));

@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include "py/scope.h"
+#include "py/skim.h"
 
 /* Bindings of one name that are looked through for the one before a place. */
 #define MAX_REBOUND 1000
@@ -17,36 +18,137 @@ static void index_lines(struct pymod *m)
     }
 }
 
-static struct pymod *make(struct pyparser *p, const char *path,
-                          struct span text, bool outline, struct err *e)
+static struct pymod *start(const char *path, struct span text)
 {
     struct pymod *m = xcalloc(1, sizeof(*m));
     m->path = xstrdup(path);
     m->text = (struct span){xmemdup0(text), text.n};
+    index_lines(m);
+    return m;
+}
+
+struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
+                        struct err *e)
+{
+    struct pymod *m = start(path, text);
     if (pytree_parse(&m->tree, p, m->text, 0, e) != 0)
         goto fail;
-    index_lines(m);
     m->error_line = m->tree.error_line;
-    if (pymod_build(m, p, outline, e) != 0)
+    if (pymod_build(m, p, m->text, false, e) != 0)
         goto fail;
-    if (outline)
-        pymod_drop_tree(m);
     return m;
 fail:
     pymod_free(m);
     return NULL;
 }
 
-struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
-                        struct err *e)
+/* What was found in the short text lies elsewhere in the whole one. */
+struct places {
+    const struct pymod *m;
+    const struct pyskim *skim;
+};
+
+static void put_range(const struct places *w, uint32_t *start, uint32_t *end)
 {
-    return make(p, path, text, false, e);
+    *start = pyskim_offset(w->skim, *start);
+    *end = pyskim_offset(w->skim, *end);
+}
+
+static void put_lines(const struct places *w, uint32_t start, uint32_t end,
+                      uint32_t *line, uint32_t *end_line)
+{
+    *line = pymod_line(w->m, start);
+    *end_line = pymod_line(w->m, end > start ? end - 1 : end);
+}
+
+static void put_defs(const struct places *w, struct pymod *m)
+{
+    for (size_t i = 0; i < m->defs.n; i++) {
+        struct pydef *d = &m->defs.v[i];
+        put_range(w, &d->start, &d->end);
+        put_range(w, &d->def_start, &d->body_start);
+        put_lines(w, d->start, d->end, &d->line, &d->end_line);
+        for (size_t k = 0; k < d->decorators.n; k++)
+            put_range(w, &d->decorators.v[k].start, &d->decorators.v[k].end);
+        for (size_t k = 0; k < d->bases.n; k++)
+            put_range(w, &d->bases.v[k].start, &d->bases.v[k].end);
+    }
+}
+
+static void put_places(struct pymod *m, const struct pyskim *skim)
+{
+    struct places w = {m, skim};
+    for (size_t i = 0; i < m->stmts.n; i++) {
+        struct pystmt *s = &m->stmts.v[i];
+        put_range(&w, &s->start, &s->end);
+        put_lines(&w, s->start, s->end, &s->line, &s->end_line);
+    }
+    for (size_t i = 0; i < m->scopes.n; i++)
+        put_range(&w, &m->scopes.v[i].start, &m->scopes.v[i].end);
+    for (size_t i = 0; i < m->syms.n; i++) {
+        struct pysym *s = &m->syms.v[i];
+        put_range(&w, &s->start, &s->end);
+        put_range(&w, &s->value_start, &s->value_end);
+    }
+    put_defs(&w, m);
+    /* Of this one only the line is known, and no gap begins one. */
+    const char *p = skim->text.p, *end = p + skim->text.n;
+    for (uint32_t i = 1; p && i < m->python2_line; i++) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        p = p ? p + 1 : NULL;
+    }
+    if (m->python2_line > 0 && p)
+        m->python2_line =
+            pymod_line(m, pyskim_offset(skim, (uint32_t)(p - skim->text.p)));
+}
+
+/* Outline by the short text. 1: there is none, or it has errors, and what an
+ * error means depends on all of the text. */
+static int build_short(struct pymod *m, struct pyparser *p, struct err *e)
+{
+    struct pyskim skim;
+    int rc = 1;
+    if (!pyskim_make(&skim, m->text))
+        return 1;
+    if (pytree_parse(&m->tree, p, skim.text, 0, e) == 0 &&
+        m->tree.error_line == 0) {
+        m->parsed = skim.text.n;
+        rc = pymod_build(m, p, skim.text, true, e);
+        put_places(m, &skim);
+        m->short_text = skim.text; /* names point into it */
+        skim.text = (struct span){NULL, 0};
+    }
+    pymod_drop_tree(m);
+    pyskim_release(&skim);
+    return rc;
+}
+
+struct pymod *pymod_outline(struct pyparser *p, const char *path,
+                            struct span text, bool skim, struct err *e)
+{
+    struct pymod *m = start(path, text);
+    int rc = !skim || text.n > PY_MAX_SOURCE ? 1 : build_short(m, p, e);
+    if (rc < 0)
+        goto fail;
+    if (rc == 0)
+        return m;
+    if (pytree_parse(&m->tree, p, m->text, 0, e) != 0)
+        goto fail;
+    m->error_line = m->tree.error_line;
+    m->parsed = text.n;
+    if (pymod_build(m, p, m->text, true, e) != 0)
+        goto fail;
+    pymod_drop_tree(m);
+    return m;
+fail:
+    pymod_free(m);
+    return NULL;
 }
 
 struct pymod *pymod_new_outline(struct pyparser *p, const char *path,
                                 struct span text, struct err *e)
 {
-    return make(p, path, text, true, e);
+    return pymod_outline(p, path, text, true, e);
 }
 
 void pymod_drop_tree(struct pymod *m)
@@ -76,6 +178,7 @@ void pymod_free(struct pymod *m)
     map_release(&m->first);
     arena_release(&m->arena);
     free((char *)(uintptr_t)m->text.p);
+    free((char *)(uintptr_t)m->short_text.p);
     free(m->path);
     free(m);
 }

@@ -157,8 +157,10 @@ struct pymod {
     bool future_annotations;
     uint32_t error_line;   /* as struct pytree */
     uint32_t python2_line; /* print or exec statement, backticks, 0 = none */
+    size_t parsed;         /* outline: bytes that the parser was given */
     /* private */
     struct arena arena;
+    struct span short_text; /* of an outline, owned */
     ARRAY(uint32_t) line_starts;
     ARRAY(int) scopes_by_start;
     struct map last, first; /* "SCOPE:NAME" -> index + 1 of a binding */
@@ -175,7 +177,10 @@ struct pymod *pymod_new(struct pyparser *p, const char *path, struct span text,
                         struct err *e);
 /* The same for one who asks only for definitions and imports: `reads` stays
  * empty, names bound inside of expressions (lambda, comprehension, :=) are
- * left out, and the syntax tree is given back at once. Half the time. */
+ * left out, and the syntax tree is given back at once. Of a function that holds
+ * no class, import, global declaration or Python 2 only the definition itself
+ * is there, its parameters and body are not looked at: nor are errors in them.
+ * Spans of names need not point into `text`. A third of the time. */
 struct pymod *pymod_new_outline(struct pyparser *p, const char *path,
                                 struct span text, struct err *e);
 void pymod_free(struct pymod *m);

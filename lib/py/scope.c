@@ -520,18 +520,15 @@ static int by_start(const void *a, const void *b, void *payload)
     return p != q ? (p > q) - (p < q) : (x > y) - (x < y);
 }
 
-int pymod_build(struct pymod *m, const struct pyparser *p, bool outline,
-                struct err *e)
+int pymod_build(struct pymod *m, const struct pyparser *p, struct span text,
+                bool outline, struct err *e)
 {
-    struct build b = {.m = m,
-                      .p = p,
-                      .text = m->text,
-                      .declared = MAP_INIT,
-                      .outline = outline};
+    struct build b = {
+        .m = m, .p = p, .text = text, .declared = MAP_INIT, .outline = outline};
     struct pyscope top = {.kind = PYSCOPE_MODULE,
                           .parent = -1,
                           .def = -1,
-                          .end = (uint32_t)m->text.n};
+                          .end = (uint32_t)text.n};
     array_push(&m->scopes, top);
     struct pyvisit v = {build_enter, build_leave, &b};
     pytree_walk(ts_tree_root_node(m->tree.tree), &v);

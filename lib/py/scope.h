@@ -42,9 +42,13 @@ struct build {
     bool all_unclear;
 };
 
-/* Fill M from its tree; OUTLINE as in pymod_new_outline. */
-int pymod_build(struct pymod *m, const struct pyparser *p, bool outline,
-                struct err *e);
+/* Fill M from its tree, which is of TEXT; OUTLINE as in pymod_new_outline. */
+int pymod_build(struct pymod *m, const struct pyparser *p, struct span text,
+                bool outline, struct err *e);
+
+/* pymod_new_outline; without SKIM nothing is taken out of the text. */
+struct pymod *pymod_outline(struct pyparser *p, const char *path,
+                            struct span text, bool skim, struct err *e);
 
 /* Index of the binding in WHICH (first or last), or -1. */
 int pymod_binding(const struct map *which, int scope, struct span name);

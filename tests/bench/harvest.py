@@ -13,10 +13,12 @@ dup         duplicates by km-clean
 refused     the other reasons of km-harvest and km-clean
 s, MB/s     km-harvest --jobs 1 over the text of all Python files and notebooks
 a           its time / (git cat-file --batch over the same blobs + the bytes
-            that were parsed / speed of the parser alone)
+            that the parser was given / speed of the parser alone)
 b           its time / git cat-file alone
 ast x       time of CPython's ast.parse over the same .py files / its time
-parsed      share of the bytes that were parsed
+parsed      share of the bytes whose files could lead to a module
+given       share of the bytes that the parser was given: without the bodies of
+            most functions, comments, literals (lib/py/skim.h)
 
 Times are CPU seconds (user and system, children included), medians of --runs
 runs side by side: the machine may have other work.
@@ -161,8 +163,9 @@ def one(repo, options):
         name = os.path.basename(os.path.dirname(os.path.abspath(repo)))
     row["bytes"] = counts["bytes"]
     row["parsed"] = counts["parsed_bytes"]
+    row["given"] = counts["parser_bytes"]
     h, c, rate, a = speed(repo, options.runs)
-    row.update(s=h, cat=c, ast_s=a, parse_s=counts["parsed_bytes"] / rate)
+    row.update(s=h, cat=c, ast_s=a, parse_s=counts["parser_bytes"] / rate)
     return name, row
 
 
@@ -174,15 +177,16 @@ def reasons(row):
 
 
 HEAD = ("| repository | ast | harvested | extra | alone | import | dup | s | "
-        "MB/s | parsed | a | b | ast x | refused |")
+        "MB/s | parsed | given | a | b | ast x | refused |")
 
 
 def show(name, row):
-    share = row["parsed"] / max(row["bytes"], 1)
+    share = 100 / max(row["bytes"], 1)
     h = max(row["s"], 1e-9)
     print(f"| {name} | {row['ast']} | {row['harvested']} | {row['extra']} | "
           f"{row['alone']} | {row.get('import', '-')} | {row['dup']} | "
-          f"{h:.2f} | {row['bytes'] / 1e6 / h:.1f} | {100 * share:.0f} % | "
+          f"{h:.2f} | {row['bytes'] / 1e6 / h:.1f} | {row['parsed'] * share:.0f} % | "
+          f"{row['given'] * share:.0f} % | "
           f"{h / max(row['cat'] + row['parse_s'], 1e-9):.2f} | "
           f"{h / max(row['cat'], 1e-9):.1f} | {row['ast_s'] / h:.2f} | "
           f"{reasons(row)} |", flush=True)

@@ -1,0 +1,7 @@
+class A(B:
+ def f(self)
+  return (
+
+print "x"
+class C(D): pass
+<<<<<<< x

@@ -1,0 +1,3 @@
+# coding: gbk
+x = "•\"
+class A(nn.Module):    pass

@@ -1,0 +1,2 @@
+﻿def f[T: int](a: list[T]): return T
+type X[T] = list[T]
