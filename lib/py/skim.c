@@ -23,9 +23,14 @@ struct fn {
     bool keep;
 };
 
-/* What ends before the cursor: after the second kind another of it can't follow
- * but for strings and keywords. */
-enum token { TOKEN_OTHER, TOKEN_WORD, TOKEN_STRING, TOKEN_VALUE };
+/* What stands before the cursor. */
+enum token {
+    TOKEN_OTHER,
+    TOKEN_BINARY, /* an operator behind a value, which wants another */
+    TOKEN_WORD,
+    TOKEN_STRING,
+    TOKEN_VALUE
+};
 
 enum line_kind { LINE_SIMPLE, LINE_COMPOUND, LINE_DEF };
 
@@ -236,7 +241,7 @@ static bool is_keyword(struct span w)
  */
 static void see_value(struct skim *s, enum token kind, struct span w)
 {
-    if (s->last != TOKEN_OTHER &&
+    if (s->last > TOKEN_BINARY &&
         !(s->last == TOKEN_STRING && kind == s->last)) {
         bool word = s->last == TOKEN_WORD && is_keyword(s->word);
         s->unsure |= !word && !(kind == TOKEN_WORD && is_keyword(w));
@@ -368,24 +373,62 @@ static void see_equals(struct skim *s)
         s->cuts.n = s->first_cut;
 }
 
+/* Something that a binary operator can't stand before. */
+static void see_end(struct skim *s)
+{
+    s->unsure |= s->last == TOKEN_BINARY;
+    s->last = TOKEN_OTHER;
+}
+
+/* One of those that are no sign and no star; its first character is C. */
+static void see_binary(struct skim *s, char c)
+{
+    char next = look(s, s->at);
+    bool twice = (c == '<' || c == '>' || c == '/') && next == c;
+    s->at += twice;
+    if (c == '=')
+        see_equals(s);
+    else if (look(s, s->at) == '=' || (c == '<' && next == '>'))
+        s->at++;
+    else
+        s->unsure |= c == '!';
+    bool comma = s->last == TOKEN_OTHER; /* def f(a, /) */
+    s->unsure |= s->last == TOKEN_BINARY;
+    s->last = comma ? TOKEN_OTHER : TOKEN_BINARY;
+}
+
 static void see_other(struct skim *s, char c)
 {
     char next = look(s, s->at);
     switch (c) {
+    case '{':
+        see_value(s, TOKEN_VALUE, (struct span){NULL, 0});
+        /* fall through */
     case '(':
     case '[':
-    case '{':
+        s->last = TOKEN_OTHER;
         open_bracket(s, c);
         break;
     case ')':
     case ']':
     case '}':
+        see_end(s);
+        s->last = TOKEN_VALUE;
         close_bracket(s, c);
         break;
     case '=':
-        see_equals(s);
+    case '<':
+    case '>':
+    case '!':
+    case '/':
+    case '%':
+    case '&':
+    case '|':
+    case '^':
+        see_binary(s, c);
         break;
     case ':':
+        see_end(s);
         if (next == '=') {
             s->at++;
             s->walrus = true;
@@ -397,20 +440,18 @@ static void see_other(struct skim *s, char c)
             s->colon = s->at;
         }
         break;
-    case '<':
-    case '>':
-    case '!':
-        if (next == '=')
-            s->at++;
-        else
-            s->unsure |= c == '!';
+    case ',':
+        see_end(s);
         break;
     case ';':
+        see_end(s);
         s->unsure |= s->depth > 0;
         s->cuts_ok = false;
         break;
     default:
-        s->unsure |= c == '\0' || !strchr("+-*/%&|^~@,.", c);
+        s->unsure |= c == '\0' || !strchr("+-*~@.", c);
+        s->last = TOKEN_OTHER;
+        s->at += c == '-' && next == '>';
         break;
     }
 }
@@ -434,7 +475,7 @@ static void scan_line(struct skim *s)
         }
         if (c == '\n') {
             if (s->depth == 0)
-                return;
+                break;
             s->at++;
             continue;
         }
@@ -457,16 +498,13 @@ static void scan_line(struct skim *s)
             see_value(s, TOKEN_STRING, (struct span){NULL, 0});
             skip_string(s, (struct span){NULL, 0});
         } else {
-            if (c == '{')
-                see_value(s, TOKEN_VALUE, (struct span){NULL, 0});
-            s->last =
-                c == ')' || c == ']' || c == '}' ? TOKEN_VALUE : TOKEN_OTHER;
             s->at++;
             see_other(s, c);
         }
         s->code = s->at;
         first = false;
     }
+    see_end(s);
     s->unsure |= s->depth > 0;
 }
 
