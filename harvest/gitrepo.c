@@ -2,6 +2,8 @@
 /* libgit2 behind struct err. */
 #include "base.h"
 
+#include <sys/resource.h>
+
 #include "array.h"
 #include "harvest/gitrepo_priv.h"
 
@@ -19,12 +21,30 @@ static int git_fail(struct err *e, enum err_code code, const char *what,
     return err_set(e, code, "%s '%s': %s", what, name, text);
 }
 
+/*
+ * libgit2 loads all certificates of the system when it starts, which takes more
+ * time than a small repository does, and no option can come before. Nothing
+ * here speaks TLS (the `git` child does): so no descriptor is left to open a
+ * file by.
+ */
+static int start_offline(void)
+{
+    struct rlimit was, none;
+    bool known = getrlimit(RLIMIT_NOFILE, &was) == 0;
+    none = (struct rlimit){0, known ? was.rlim_max : 0};
+    bool set = known && setrlimit(RLIMIT_NOFILE, &none) == 0;
+    int rc = git_libgit2_init();
+    if (set)
+        setrlimit(RLIMIT_NOFILE, &was);
+    return rc;
+}
+
 int git_start(struct err *e)
 {
     static const int levels[] = {GIT_CONFIG_LEVEL_PROGRAMDATA,
                                  GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
                                  GIT_CONFIG_LEVEL_GLOBAL};
-    if (git_libgit2_init() < 0)
+    if (start_offline() < 0)
         return git_fail(e, ERR_UNAVAILABLE, "cannot start", "libgit2");
     /* Output must not depend on the user's configuration, and repositories
      * of other users are read like any other input. */
