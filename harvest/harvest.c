@@ -88,11 +88,10 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
 }
 
 /* Blob of S to text; RAW is scratch. */
-static int read_source(struct harvest *h, struct source *s, struct buf *raw,
-                       struct err *e)
+static int read_blob(struct harvest *h, const struct source *s,
+                     struct blob *into, struct buf *raw, struct err *e)
 {
     struct buf text = BUF_INIT((size_t)PY_MAX_SOURCE * 4);
-    size_t n;
     buf_clear(raw);
     if (gitrepo_blob(h->git, s->oid,
                      s->is_notebook ? NOTEBOOK_MAX : PY_MAX_SOURCE, raw,
@@ -102,19 +101,32 @@ static int read_source(struct harvest *h, struct source *s, struct buf *raw,
         return err_set(e, ERR_LFS_POINTER, "git-lfs pointer, not a source");
     if (s->is_notebook && !memmem(raw->p, raw->n, "class ", 6))
         return 0; /* most of them, and large: not worth reading */
-    if ((s->is_notebook ? notebook_source(&text, &s->cells, buf_span(raw), e)
+    array_release(&into->cells);
+    if ((s->is_notebook ? notebook_source(&text, &into->cells, buf_span(raw), e)
                         : py_decode(&text, buf_span(raw), e)) != 0) {
         buf_release(&text);
         return -1;
     }
-    h->total_text += text.n;
-    if (h->total_text > HARVEST_MAX_TEXT) {
-        buf_release(&text);
+    size_t n;
+    into->text.p = buf_detach(&text, &n);
+    into->text.n = n;
+    return 0;
+}
+
+static int read_source(struct harvest *h, const struct harvest_kit *kit,
+                       struct source *s, struct buf *raw, struct err *e)
+{
+    struct blob *b = blobs_get(kit->blobs, s->oid, s->path);
+    if (!b->read && read_blob(h, s, b, raw, e) != 0)
+        return -1;
+    b->read = true;
+    h->total_text += b->text.n;
+    if (h->total_text > HARVEST_MAX_TEXT)
         return err_set(e, ERR_TOO_LARGE, "sources of more than %u bytes",
                        HARVEST_MAX_TEXT);
-    }
-    s->text.p = buf_detach(&text, &n);
-    s->text.n = n;
+    s->text = b->text;
+    s->cells = b->cells;
+    s->blob = b;
     return 0;
 }
 
@@ -126,7 +138,9 @@ static void parse_wanted(struct harvest *h, struct pyparser *parser)
         struct source *s = &h->sources.v[i];
         if (!s->wanted || s->mod || s->code != ERR_NONE)
             continue;
-        s->mod = pymod_new_outline(parser, s->path, s->text, &e);
+        if (!s->blob->mod)
+            s->blob->mod = pymod_new_outline(parser, s->path, s->text, &e);
+        s->mod = s->blob->mod;
         if (!s->mod) {
             source_fail(h, s, &e);
             continue;
@@ -212,12 +226,12 @@ static void choose(struct harvest *h, struct span only)
     map_release(&ids);
 }
 
-static int read_repo(struct harvest *h, struct pyparser *parser,
+static int read_repo(struct harvest *h, const struct harvest_kit *kit,
                      struct span only, struct err *e)
 {
     struct buf raw = BUF_INIT(NOTEBOOK_MAX);
     struct err why;
-    if (gitrepo_open(&h->git, h->target->path, e) != 0)
+    if (blobs_begin(kit->blobs, h->target->path, &h->git, e) != 0)
         return -1;
     if (gitrepo_walk(h->git, h->target->commit, visit, h, e) != 0)
         return -1;
@@ -227,44 +241,37 @@ static int read_repo(struct harvest *h, struct pyparser *parser,
     choose(h, only);
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
-        if (s->code == ERR_NONE && read_source(h, s, &raw, &why) != 0)
+        if (s->code == ERR_NONE && read_source(h, kit, s, &raw, &why) != 0)
             source_fail(h, s, &why);
         map_put(&h->by_path, span_str(s->path), (void *)(uintptr_t)(i + 1));
     }
     buf_release(&raw);
-    parse_needed(h, parser);
+    parse_needed(h, kit->parser);
     return 0;
 }
 
-int harvest_repo(const struct harvest_rules *rules, const struct target *t,
+int harvest_repo(const struct harvest_rules *rules,
+                 const struct harvest_kit *kit, const struct target *t,
                  struct span only, struct buf *out, struct harvest_done *done,
                  struct err *e)
 {
     struct harvest h = {.rules = rules, .target = t};
-    struct pyparser *parser = NULL;
     struct err why;
     int rc;
     h.terms = terms_new();
-    h.py = pyrepo_new();
+    h.py = pyrepo_new_borrowing();
     if (!t->commit[0])
         rc = records_broken(t, &t->err, out, e);
-    else if (!(parser = pyparser_new(&why)) ||
-             read_repo(&h, parser, only, &why) != 0)
+    else if (read_repo(&h, kit, only, &why) != 0)
         rc = records_broken(t, &why, out, e);
     else
         rc = records_write(&h, only.n == 0, out, e);
     done->files = h.n_files;
     done->bytes = (int64_t)h.total_text;
-    for (size_t i = 0; i < h.sources.n; i++) {
-        free((char *)(uintptr_t)h.sources.v[i].text.p);
-        array_release(&h.sources.v[i].cells);
-    }
     array_release(&h.sources);
     map_release(&h.by_path);
     pyrepo_free(h.py);
-    pyparser_free(parser);
     terms_free(h.terms);
-    gitrepo_close(h.git);
     arena_release(&h.arena);
     return rc;
 }

@@ -4,6 +4,7 @@
 #define KM_HARVEST_H
 
 #include "array.h"
+#include "harvest/blobs.h"
 #include "harvest/gitrepo.h"
 #include "harvest/notebook.h"
 #include "harvest/terms.h"
@@ -51,19 +52,20 @@ struct source {
     char oid[OID_HEX + 1];
     enum err_code code; /* ERR_NONE, or why it has no text */
     char *note;
-    struct span text; /* decoded, owned */
+    struct span text; /* decoded, of `blob` */
     bool is_notebook;
     bool counts; /* its modules are wanted: not so most of an older commit */
-    struct nbcells cells; /* of a notebook */
-    struct pymod *mod;
-    bool wanted; /* to be parsed */
+    struct nbcells cells; /* of a notebook, of `blob` */
+    struct blob *blob;
+    struct pymod *mod; /* of `blob` */
+    bool wanted;       /* to be parsed */
     bool has_module, needed;
 };
 
 struct harvest {
     const struct harvest_rules *rules;
     const struct target *target;
-    struct gitrepo *git;
+    struct gitrepo *git; /* of the kit */
     struct terms *terms;
     struct arena arena;
     ARRAY(struct source) sources;
@@ -74,6 +76,12 @@ struct harvest {
         n_shadowed;
 };
 
+/* What a worker needs again and again. */
+struct harvest_kit {
+    struct pyparser *parser;
+    struct blobs *blobs;
+};
+
 /*
  * Append the records of T, packed, to OUT: `file`s by path, `module`s by path
  * and line, then `repo`. A broken file or repository gives its record in state
@@ -81,7 +89,8 @@ struct harvest {
  * the blobs that count, one of a history; without a module or failure among
  * them nothing is appended.
  */
-int harvest_repo(const struct harvest_rules *rules, const struct target *t,
+int harvest_repo(const struct harvest_rules *rules,
+                 const struct harvest_kit *kit, const struct target *t,
                  struct span only, struct buf *out, struct harvest_done *done,
                  struct err *e) MUST_USE;
 

@@ -51,6 +51,7 @@ struct names {
 struct run {
     struct targets targets;
     struct harvest_rules rules;
+    struct harvest_kit kit; /* each worker has its own copy */
     struct fetch_rules fetch;
     struct names allow, deny;
     struct arena arena; /* of the names */
@@ -95,10 +96,9 @@ static int harvest_open(void **state, const struct stage_env *env,
                        "no repository given: want SOURCE... or --list FILE");
     if (targets_open(&r->targets, env->argc, env->argv, options.list, e) != 0)
         return -1;
-    struct pyparser *p = pyparser_new(e); /* say at once that it cannot work */
-    if (!p)
+    r->kit.blobs = blobs_new();
+    if (!(r->kit.parser = pyparser_new(e)))
         return -1;
-    pyparser_free(p);
     return git_start(e);
 }
 
@@ -142,7 +142,7 @@ static int read_work(void *state, struct span item, struct buf *out,
     struct target t;
     memcpy(&t, item.p, sizeof(t));
     if (buf_add(out, &done, sizeof(done)) != 0 ||
-        harvest_repo(&r->rules, &t, only, out, &done, e) != 0)
+        harvest_repo(&r->rules, &r->kit, &t, only, out, &done, e) != 0)
         return -1;
     memcpy(out->p, &done, sizeof(done));
     return 0;
@@ -306,6 +306,8 @@ static void harvest_close(void *state)
         return;
     array_release(&r->allow);
     array_release(&r->deny);
+    pyparser_free(r->kit.parser);
+    blobs_free(r->kit.blobs);
     targets_release(&r->targets);
     arena_release(&r->arena);
     free(r);

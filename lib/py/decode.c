@@ -158,6 +158,8 @@ static int convert(struct buf *out, struct span s, const char *name,
 /* CRLF and CR to LF in B from offset FROM on, in place. */
 static void unify_lines(struct buf *b, size_t from)
 {
+    if (b->n == from || !memchr(b->p + from, '\r', b->n - from))
+        return;
     size_t to = from;
     for (size_t i = from; i < b->n; i++) {
         char c = b->p[i];

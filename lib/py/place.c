@@ -11,11 +11,18 @@ struct pyrepo *pyrepo_new(void)
     return xcalloc(1, sizeof(struct pyrepo));
 }
 
+struct pyrepo *pyrepo_new_borrowing(void)
+{
+    struct pyrepo *r = pyrepo_new();
+    r->borrows = true;
+    return r;
+}
+
 void pyrepo_free(struct pyrepo *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->files.n; i++)
+    for (size_t i = 0; !r->borrows && i < r->files.n; i++)
         pymod_free(r->files.v[i]->mod);
     array_release(&r->files);
     for (size_t i = 0; i < r->by_name.n; i++) {
@@ -92,7 +99,8 @@ void pyrepo_add(struct pyrepo *r, struct pymod *m)
     struct pyfile *f = map_get(&r->by_path, path);
     r->indexed = false;
     if (f) {
-        pymod_free(f->mod);
+        if (!r->borrows)
+            pymod_free(f->mod);
     } else {
         f = arena_zalloc(&r->arena, sizeof(*f));
         map_put(&r->by_path, path, f);

@@ -12,6 +12,8 @@
 struct pyrepo;
 
 struct pyrepo *pyrepo_new(void);
+/* The same, of files that stay the caller's and outlive it. */
+struct pyrepo *pyrepo_new_borrowing(void);
 void pyrepo_free(struct pyrepo *r); /* and its files */
 /* Add a file: takes M (its path is the key: relative, '/', "a/b.py"). All files
  * are added before the first question. An equal path is replaced. */

@@ -30,6 +30,7 @@ struct pyrepo {
     struct map places;  /* base -> struct place */
     struct map by_name; /* last part of base -> struct places */
     bool indexed;
+    bool borrows; /* the files are the caller's */
     unsigned mark;
     int steps;          /* left for the present question */
     uint8_t *is_module; /* by number of definition, NULL until asked */

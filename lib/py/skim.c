@@ -401,11 +401,11 @@ static void see_other(struct skim *s, char c)
 {
     char next = look(s, s->at);
     switch (c) {
-    case '{':
-        see_value(s, TOKEN_VALUE, (struct span){NULL, 0});
-        /* fall through */
     case '(':
     case '[':
+    case '{':
+        if (c == '{')
+            see_value(s, TOKEN_VALUE, (struct span){NULL, 0});
         s->last = TOKEN_OTHER;
         open_bracket(s, c);
         break;
