@@ -204,6 +204,17 @@ static void collect(struct hits *h, const struct buf *w,
     }
 }
 
+/* Texts, and notices beside them: a file under one licence that holds code
+ * under another says both. The GPLs end with the notice that is to be used. */
+static void collect_all(struct hits *h, const struct buf *w)
+{
+    collect(h, w, texts, ARRAY_LEN(texts));
+    for (size_t i = 0; i < h->n; i++)
+        if (strstr(h->v[i].spdx, "GPL"))
+            return;
+    collect(h, w, notices, ARRAY_LEN(notices));
+}
+
 /* Copyleft and Creative Commons texts speak of non-commercial use without
  * meaning to limit it, or have it in their id. */
 static bool limited(const struct hits *h, const struct buf *w)
@@ -240,12 +251,39 @@ void licence_text(char spdx[SPDX_MAX], struct span text)
     struct hits h = {.n = 0};
     text.n = MIN(text.n, MAX_TEXT);
     words(&w, text);
-    collect(&h, &w, texts, ARRAY_LEN(texts));
-    if (h.n == 0)
-        collect(&h, &w, notices, ARRAY_LEN(notices));
+    collect_all(&h, &w);
     if (limited(&h, &w))
         h.n = 0;
     join(spdx, &h);
+    buf_release(&w);
+}
+
+/* What a README says of a licence, when nothing else does. */
+static const struct rule claims[] = {
+    {"MIT", {"available under the mit license"}, NULL},
+    {"MIT", {"released under mit license"}, NULL},
+    {"MIT", {"distributed under mit license"}, NULL},
+    {"MIT", {"is mit licensed"}, NULL},
+    {"MIT", {"is under the mit license"}, NULL},
+    {"MIT", {"license mit license"}, NULL},
+    {"Apache-2.0", {"under the apache license version 2.0"}, NULL},
+    {"Apache-2.0", {"is apache 2.0 licensed"}, NULL},
+    {"BSD-3-Clause", {"under the 3 clause bsd license"}, NULL},
+    {"BSD-3-Clause", {"under a bsd 3 clause license"}, NULL},
+};
+
+void licence_readme(char spdx[SPDX_MAX], struct span text)
+{
+    struct buf w = BUF_INIT(MAX_TEXT + 16);
+    struct hits h = {.n = 0};
+    spdx[0] = '\0';
+    text.n = MIN(text.n, MAX_TEXT);
+    words(&w, text);
+    collect(&h, &w, notices, ARRAY_LEN(notices));
+    collect(&h, &w, claims, ARRAY_LEN(claims));
+    /* Of two, one is that of a part, or of something else. */
+    if (h.n == 1 && !limited(&h, &w))
+        join(spdx, &h);
     buf_release(&w);
 }
 
@@ -336,9 +374,7 @@ int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source)
     struct hits h = {.n = 0};
     header_text(&text, source);
     words(&w, buf_span(&text));
-    collect(&h, &w, texts, ARRAY_LEN(texts));
-    if (h.n == 0)
-        collect(&h, &w, notices, ARRAY_LEN(notices));
+    collect_all(&h, &w);
     int rc = limited(&h, &w) ? 2 : h.n > 0;
     if (rc == 1)
         join(spdx, &h);

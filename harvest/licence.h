@@ -16,6 +16,10 @@
  * (non-commercial and the like). */
 void licence_text(char spdx[SPDX_MAX], struct span text);
 
+/* Licence that a README claims in a whole phrase ("released under the MIT
+ * license"); "" when it claims none, or several, or limits use. */
+void licence_readme(char spdx[SPDX_MAX], struct span text);
+
 /* Licence stated at the top of a Python file: SPDX tag in its first lines,
  * else a notice in its leading comments or docstring. Returns 0 = nothing is
  * said there; 1 = SPDX set, TAG tells which way; 2 = a notice that limits use

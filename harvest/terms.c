@@ -8,8 +8,10 @@
 #include "utf8.h"
 
 #define MAX_LICENCE_FILE (1u << 20)
-#define METADATA_RANK    1
-#define REUSE_RANK       2 /* LICENSES/MIT.txt */
+/* Below any file of a licence: */
+#define README_RANK   1
+#define METADATA_RANK 2
+#define REUSE_RANK    3 /* LICENSES/MIT.txt */
 
 struct licence_file {
     char *path;
@@ -26,6 +28,7 @@ struct folder {
 struct terms {
     struct arena arena;
     struct map folders; /* path -> struct folder */
+    struct map beside;  /* path of a source -> id of its FILE.license */
 };
 
 struct terms *terms_new(void)
@@ -42,8 +45,16 @@ void terms_free(struct terms *t)
         array_release(&f->files);
     }
     map_release(&t->folders);
+    map_release(&t->beside);
     arena_release(&t->arena);
     free(t);
+}
+
+static bool is_readme(struct span name)
+{
+    return span_is(name, "README.md") || span_is(name, "README.rst") ||
+           span_is(name, "README.txt") || span_is(name, "README") ||
+           span_is(name, "readme.md") || span_is(name, "Readme.md");
 }
 
 static struct span folder_of(struct span path)
@@ -66,6 +77,13 @@ void terms_add(struct terms *t, struct span path, const char *oid)
     int rank = licence_file_rank(name);
     if (rank == 0 && dir.n == 0 && is_metadata(name))
         rank = METADATA_RANK;
+    if (rank == 0 && dir.n == 0 && is_readme(name))
+        rank = README_RANK;
+    if (span_ends(name, ".py.license") || span_ends(name, ".ipynb.license")) {
+        struct span source = {path.p, path.n - strlen(".license")};
+        map_put(&t->beside, source, arena_strdup(&t->arena, span_str(oid)));
+        return;
+    }
     if (span_is(dir, "LICENSES") && span_ends(name, ".txt")) {
         /* The texts that the files' tags name; they hold for the whole. */
         rank = REUSE_RANK;
@@ -93,6 +111,8 @@ static void read_one(const struct licence_file *file, struct gitrepo *git,
     if (gitrepo_blob(git, file->oid, MAX_LICENCE_FILE, &b, &e) == 0) {
         if (file->rank == METADATA_RANK)
             licence_metadata(spdx, buf_span(&b));
+        else if (file->rank == README_RANK)
+            licence_readme(spdx, buf_span(&b));
         else
             licence_text(spdx, buf_span(&b));
     }
@@ -130,7 +150,7 @@ static const struct licence *folder_licence(struct folder *f,
     l->evidence = best->path;
     for (size_t i = 1; i < f->files.n; i++) {
         const struct licence_file *next = &f->files.v[i];
-        if (best->rank == METADATA_RANK && !l->spdx[0]) {
+        if (best->rank <= METADATA_RANK && !l->spdx[0]) {
             read_one(next, git, l->spdx);
             l->evidence = next->path;
         } else if (licence_is_variant(best->rank) &&
@@ -145,7 +165,7 @@ static const struct licence *folder_licence(struct folder *f,
         l->spdx[0] = '\0';
         l->evidence = "LICENSES";
     }
-    if (best->rank == METADATA_RANK && !l->spdx[0])
+    if (best->rank <= METADATA_RANK && !l->spdx[0])
         l->evidence = "";
     return l;
 }
@@ -157,10 +177,29 @@ const struct licence *terms_root(struct terms *t, struct gitrepo *git)
     return f ? folder_licence(f, git) : &none;
 }
 
+/* REUSE's file beside a source that can't say it itself; false: none, or it
+ * says nothing. */
+static bool said_beside(struct terms *t, struct gitrepo *git, struct span path,
+                        struct licence *out)
+{
+    struct buf b = BUF_INIT(MAX_LICENCE_FILE);
+    const char *oid = map_get(&t->beside, path);
+    struct err e;
+    bool tag = false;
+    if (oid && gitrepo_blob(git, oid, MAX_LICENCE_FILE, &b, &e) == 0 &&
+        licence_header(out->spdx, &tag, buf_span(&b)) == 1 && tag)
+        out->evidence =
+            arena_printf(&t->arena, "%.*s.license", (int)path.n, path.p);
+    buf_release(&b);
+    return tag;
+}
+
 void terms_of(struct terms *t, struct gitrepo *git, struct span path,
               struct span source, struct licence *out)
 {
     bool tag;
+    if (said_beside(t, git, path, out))
+        return;
     int said = licence_header(out->spdx, &tag, source);
     out->evidence = tag ? "tag" : "header";
     if (said != 0)

@@ -62,6 +62,11 @@ static const struct {
      "ISC"},
     {APACHE_TEXT "\n----\nParts of this are under:\n" MIT_TEXT,
      "Apache-2.0 AND MIT"},
+    {MIT_TEXT "\n----\na.py is adapted from x:\nLicensed under the Apache "
+              "License, Version 2.0\n",
+     "MIT AND Apache-2.0"},
+    {"GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n" GPL_NOTICE,
+     "GPL-3.0-only"},
     /* more limits than the text has, or no known text: no answer */
     {"MIT License\n" MIT_TEXT "for non-commercial use only", ""},
     {"LLAMA 2 COMMUNITY LICENSE AGREEMENT\n", ""},
@@ -106,6 +111,9 @@ static const struct {
      "# the Free Software Foundation, either version 2 of the License, or\n"
      "# (at your option) any later version.\n",
      1, false, "GPL-2.0-or-later"},
+    {"\"\"\"Licensed under the Apache License, Version 2.0.\nFrom x, "
+     "where\n" BSD_TEXT "\"\"\"\n",
+     1, false, "Apache-2.0 AND BSD-2-Clause"},
     /* further down, or in code: not the file's licence */
     {"import x\n# Licensed under the MIT License\n", 0, false, ""},
     {"x = '''\nLicensed under the MIT License\n'''\n", 0, false, ""},
@@ -196,6 +204,30 @@ START_TEST(test_metadata)
 END_TEST
 
 static const struct {
+    const char *text, *spdx;
+} readmes[] = {
+    {"## License\n\nX is released under the [MIT license](LICENSE).\n", "MIT"},
+    {"X is MIT licensed.\n", "MIT"},
+    {"## License\n\nMIT License\n", "MIT"},
+    {"Distributed under the Apache License, version 2.0.\n", "Apache-2.0"},
+    {"Released under the MIT license, weights for non-commercial use.\n", ""},
+    {"Released under the MIT license.\na/ is licensed under the Apache "
+     "License, Version 2.0.\n",
+     ""},
+    {"Any license you like, as the MIT one.\n", ""},
+    {"", ""},
+};
+
+START_TEST(test_readme)
+{
+    char spdx[SPDX_MAX];
+
+    licence_readme(spdx, span_str(readmes[_i].text));
+    ck_assert_str_eq(spdx, readmes[_i].spdx);
+}
+END_TEST
+
+static const struct {
     const char *url, *name;
 } urls[] = {
     {"https://github.com/a/b.git", "github.com/a/b"},
@@ -248,6 +280,7 @@ Suite *licence_suite(void)
     tcase_add_test(t, test_rules);
     tcase_add_test(t, test_file_names);
     tcase_add_loop_test(t, test_metadata, 0, (int)ARRAY_LEN(metadata));
+    tcase_add_loop_test(t, test_readme, 0, (int)ARRAY_LEN(readmes));
     tcase_add_loop_test(t, test_urls, 0, (int)ARRAY_LEN(urls));
     tcase_add_test(t, test_folder_names);
     suite_add_tcase(s, t);

@@ -25,7 +25,13 @@ commit reuse LICENSES/MIT.txt "$MIT" m.py "$m"
 repo reuse2
 commit reuse2 LICENSES/MIT.txt "$MIT" LICENSES/BSD-2-Clause.txt "$bsd" m.py "$m" \
     tag.py "# SPDX-License-Identifier: BSD-2-Clause\n$m"
-for r in none odd some choice meta reuse reuse2; do
+repo beside
+commit beside LICENSE "$MIT" m.py "$m" n.py "# Licensed under the MIT License\n$m" \
+    n.py.license 'SPDX-FileCopyrightText: X\n\nSPDX-License-Identifier: ISC\n'
+repo readme
+commit readme README.md '# X\n\n## License\n\nX is released under the MIT license.\n' \
+    setup.py 'setup(name="x")\n' m.py "$m"
+for r in none odd some choice meta reuse reuse2 beside readme; do
     echo "== $r"
     km-harvest --json $r | show "$l"
 done
