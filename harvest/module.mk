@@ -7,5 +7,5 @@ km-harvest_SRCS := harvest/main.c harvest/targets.c harvest/harvest.c \
 	harvest/blobs.c
 km-harvest_ARCHIVES := run py
 km-harvest_PKGS := libgit2 libseccomp
-UNIT_SRCS += harvest/licence.c harvest/licence_name.c harvest/gitname.c \
-	harvest/notebook.c
+UNIT_SRCS += $(filter-out harvest/main.c harvest/fetch%,$(km-harvest_SRCS))
+UNIT_PKGS += libgit2

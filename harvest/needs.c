@@ -160,6 +160,8 @@ static const char *read_import(struct needs *x, size_t from, const char *p,
 static void read_imports(struct needs *x, size_t from)
 {
     struct span t = x->h->sources.v[from].text;
+    if (t.n == 0)
+        return; /* not read: no text at all */
     const char *p = t.p, *end = t.p + t.n;
     /* A statement begins a line, or follows ':' or ';' in one: rare, and then
      * the word stands between blanks. */
@@ -239,7 +241,7 @@ void needs_modules(struct needs *x)
     memset(x->mark, 0, x->n);
     for (size_t i = 0; i < x->h->sources.n; i++) {
         struct span t = x->h->sources.v[i].text;
-        x->mark[i] = x->leads[i] && x->h->sources.v[i].counts &&
+        x->mark[i] = x->leads[i] && x->h->sources.v[i].counts && t.n > 0 &&
                      memmem(t.p, t.n, "class ", 6);
     }
     spread(x->to, x->mark, x->leads, x->n);
