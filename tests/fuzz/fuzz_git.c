@@ -41,8 +41,8 @@ static const char *const files[10] = {
     "objects/pack/pack-1111111111111111111111111111111111111111.idx",
     "objects/pack/pack-1111111111111111111111111111111111111111.pack",
 };
-static const char *const folders[] = {"",           "objects",   "objects/info",
-                                      "refs/heads", "refs/tags", "objects/pack"};
+static const char *const folders[] = {
+    "", "objects", "objects/info", "refs/heads", "refs/tags", "objects/pack"};
 
 struct forge {
     char *root;
@@ -108,9 +108,9 @@ static void fill_ids(const struct forge *f, struct span text, bool raw,
         }
         i++;
         git_oid_tostr(hex, sizeof(hex), &f->ids[k]);
-        (void)!buf_addspan(out, raw ? (struct span){(const char *)f->ids[k].id,
-                                                    OID_HEX / 2}
-                                    : span_str(hex));
+        (void)!buf_addspan(
+            out, raw ? (struct span){(const char *)f->ids[k].id, OID_HEX / 2}
+                     : span_str(hex));
     }
 }
 
