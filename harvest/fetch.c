@@ -54,6 +54,7 @@ struct clone {
     struct fetch_child child;
     char *clones, *home, *lock, *part; /* folders and the lock file */
     int lock_fd;
+    bool whole; /* all branches and their history are cloned */
 };
 
 static void clone_release(struct clone *c)
@@ -102,8 +103,15 @@ static int offer(struct clone *c, char hash[HASH_HEX + 1], struct err *e)
 {
     struct stat st;
     if (!c->child.bundle) {
-        if (fetch_git_list(&c->child, c->rules->whole, e) != 0)
+        if (fetch_git_list(&c->child, c->whole, e) != 0)
             return -1;
+        /* A HEAD that names no branch, as one left behind by a renaming: the
+         * others must be there to choose from. */
+        if (c->child.out.n == 0 && !c->whole) {
+            c->whole = true;
+            if (fetch_git_list(&c->child, true, e) != 0)
+                return -1;
+        }
         hash_sha256_hex(hash, buf_span(&c->child.out));
         return 0;
     }
@@ -163,7 +171,7 @@ static int clone_make(struct clone *c, struct err *e)
         rc = offer(c, hash, e);
     if (rc == 0 && !(there && is_current(c, hash))) {
         char *made = xasprintf("%s/clone.git", c->part);
-        rc = fetch_git_clone(&c->child, c->rules->whole, made, e);
+        rc = fetch_git_clone(&c->child, c->whole, made, e);
         if (rc == 0)
             rc = settle(c, made, hash, e);
         free(made);
@@ -176,7 +184,7 @@ int fetch_source(const struct fetch_rules *rules, const char *source,
                  char path[FETCH_MAX_PATH], struct err *e)
 {
     enum fetch_kind kind = fetch_kind(source);
-    struct clone c = {.rules = rules, .lock_fd = -1};
+    struct clone c = {.rules = rules, .lock_fd = -1, .whole = rules->whole};
     char *real = NULL;
     int rc = -1;
     buf_init(&c.child.out, MAX_OFFER);

@@ -68,12 +68,20 @@ static int confine(void *payload)
     return r;
 }
 
+/* The user's own authorities. SSL_CERT_FILE is what other tools go by; git
+ * knows its own name only. */
+static const char *authorities(void)
+{
+    const char *own = getenv("GIT_SSL_CAINFO");
+    return own ? own : getenv("SSL_CERT_FILE");
+}
+
 /* What git reads besides the system: names and certificates for a network, its
  * keys for ssh; the source itself when it is local. */
 static void set_cage(struct cage *g, const struct fetch_child *c,
                      const char *ssh)
 {
-    const char *certs = getenv("SSL_CERT_FILE");
+    const char *certs = authorities();
     size_t n = 0;
     *g = (struct cage){.dir = c->dir};
     g->conf.profile = JAIL_BUILDER;
@@ -100,8 +108,8 @@ static void set_cage(struct cage *g, const struct fetch_child *c,
 static char **make_env(struct arena *a, const char *dir)
 {
     static const char *const keep[] = {
-        "PATH",      "http_proxy", "https_proxy", "HTTPS_PROXY",  "all_proxy",
-        "ALL_PROXY", "no_proxy",   "NO_PROXY",    "SSL_CERT_FILE"};
+        "PATH",      "http_proxy", "https_proxy", "HTTPS_PROXY",
+        "all_proxy", "ALL_PROXY",  "no_proxy",    "NO_PROXY"};
     static const char *const fixed[] = {"LANG=C.UTF-8",
                                         "LC_ALL=C.UTF-8",
                                         "TZ=UTC",
@@ -121,6 +129,8 @@ static char **make_env(struct arena *a, const char *dir)
     }
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         array_push(&env, arena_strdup(a, span_str(fixed[i])));
+    if (authorities())
+        array_push(&env, arena_printf(a, "GIT_SSL_CAINFO=%s", authorities()));
     array_push(&env, arena_printf(a, "HOME=%s", dir));
     array_push(&env, arena_printf(a, "TMPDIR=%s", dir));
     array_push(&env, arena_printf(a, "GIT_CONFIG_GLOBAL=%s/config", dir));
@@ -138,20 +148,38 @@ static bool is_public(const struct fetch_child *c, struct span line)
     return (!local && !strchr(c->source, '@')) || !memchr(line.p, '/', line.n);
 }
 
+/* Length of what stands before the reason in a line that tells a failure, -1
+ * in other lines: git's own, and those of ssh that come before them. */
+static int reason_at(struct span line)
+{
+    static const char *const git[] = {"fatal: ", "error: "};
+    static const char *const ssh[] = {"ssh: ", "Host key verification failed",
+                                      "Permission denied"};
+    for (size_t i = 0; i < ARRAY_LEN(git); i++)
+        if (span_starts(line, git[i]))
+            return (int)strlen(git[i]);
+    for (size_t i = 0; i < ARRAY_LEN(ssh); i++) {
+        const char *at = memmem(line.p, line.n, ssh[i], strlen(ssh[i]));
+        if (at)
+            return (int)(at - line.p); /* behind the user's name */
+    }
+    return -1;
+}
+
 /* The first line of LOG that tells a failure and may be told. */
 static void tell(struct err *e, const struct fetch_child *c, struct span log)
 {
     while (log.n > 0) {
         const char *nl = memchr(log.p, '\n', log.n);
         size_t n = nl ? (size_t)(nl - log.p) : log.n;
-        struct span line = {log.p, n};
+        struct span line = {log.p, n > 0 && log.p[n - 1] == '\r' ? n - 1 : n};
         n += nl != NULL;
         log = (struct span){log.p + n, log.n - n};
-        if ((!span_starts(line, "fatal: ") && !span_starts(line, "error: ")) ||
-            !is_public(c, line))
+        int skip = line.n > 0 ? reason_at(line) : -1;
+        if (skip < 0 || !is_public(c, line))
             continue;
         err_set(e, ERR_UNAVAILABLE, "cannot be cloned: %.*s",
-                (int)MIN(line.n - 7, (size_t)300), line.p + 7);
+                (int)MIN(line.n - (size_t)skip, (size_t)300), line.p + skip);
         return;
     }
     err_set(e, ERR_UNAVAILABLE, "cannot be cloned");
