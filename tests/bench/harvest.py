@@ -7,9 +7,12 @@
 ast         nn.Module classes by tests/ast_count.py, distinct names in a file
 harvested   of those, by km-harvest
 extra       harvested that ast does not know
-alone       standalone by km-clean: ok, or a duplicate of one that is ok
-import      of the ok ones, those that import with torch (tests/import_check.py)
-dup         duplicates by km-clean
+alone       standalone by km-clean, duplicates and contaminated ones included
+import      of those, the ones that import with torch (tests/import_check.py)
+ok          what km-clean lets pass, the rest of alone being
+dup, bench  duplicates, exact and near, and contaminated ones
+anchor      names extracted / names whose forward runs / names by an AST count
+            of the anchor, see anchor.tsv
 refused     the other reasons of km-harvest and km-clean
 s, MB/s     km-harvest --jobs 1 over the text of all Python files and notebooks
 a           its time / (git cat-file --batch over the same blobs + the bytes
@@ -128,44 +131,81 @@ def imported(clean):
     return int(found[1]) if found else 0
 
 
-def one(repo, options):
-    row = collections.Counter()
-    harvest = seconds([f"{BUILD}/bin/km-harvest", "-q", "--any-licence",
-                       "--json", repo])[1]
-    found, harvested, counts, commit, name = set(), set(), {}, None, repo
-    for r in records(harvest):
+def anchors():
+    rows = {}
+    with open(f"{HERE}/anchor.tsv", encoding="utf-8") as f:
+        for line in f:
+            if not line.startswith("#"):
+                commit, *rest = line.rstrip("\n").split("\t")
+                rows[commit] = rest
+    return rows
+
+
+ANCHORS = anchors()
+TWINS = ("clean.duplicate", "clean.near_duplicate")
+
+
+def read_harvest(repo, row):
+    """Records as JSON, and what the AST count and the harvest have found."""
+    data = seconds([f"{BUILD}/bin/km-harvest", "-q", "--any-licence",
+                    "--json", repo])[1]
+    harvested, last = set(), None
+    for r in records(data):
         if r["kind"] == "repo":
-            counts, commit, name = r.get("counts"), r.get("commit"), r["repo"]
+            last = r
         if r["kind"] == "module":
             row["modules"] += 1
             for why in r["why"]:
                 row["why " + why] += 1
             if "harvest.parse" not in r["why"]:
                 harvested.add((r["path"], r["name"]))
-    if not commit or not counts:
-        return name, None
+    if not last or not last.get("commit") or "counts" not in last:
+        return data, last
+    found = set()
     for notebooks in (False, True):
-        found |= {m[:2] for m in ast_count.count(repo, commit, notebooks)[0]}
+        found |= {m[:2] for m in
+                  ast_count.count(repo, last["commit"], notebooks)[0]}
     row["ast"], row["harvested"] = len(found), len(found & harvested)
     row["extra"] = len(harvested - found)
-    clean = seconds([f"{BUILD}/bin/km-clean", "-q", "--json"], harvest)[1]
-    for r in records(clean):
-        if r["kind"] != "module":
-            continue
-        row["ok"] += r["state"] == "ok"
-        for why in r["why"]:
-            row["why " + why] += not why.startswith("harvest.")
-    row["dup"] = row["why clean.duplicate"]
-    row["alone"] = row["ok"] + row["dup"]
+    row["bytes"] = last["counts"]["bytes"]
+    row["parsed"] = last["counts"]["parsed_bytes"]
+    row["given"] = last["counts"]["parser_bytes"]
+    return data, last
+
+
+def read_clean(harvest, row, options):
+    for r in records(seconds([f"{BUILD}/bin/km-clean", "-q", "--json"],
+                             harvest)[1]):
+        if r["kind"] == "module":
+            row["ok"] += r["state"] == "ok"
+            row["dup"] += bool(set(r["why"]) & set(TWINS))
+            row["bench"] += "clean.contaminated" in r["why"]
+    every = seconds([f"{BUILD}/bin/km-clean", "-q", "--json", "--no-dedup",
+                     "--no-decontaminate"], harvest)[1]
+    for r in records(every):
+        if r["kind"] == "module":
+            row["alone"] += r["state"] == "ok"
+            for why in r["why"]:
+                row["why " + why] += (r["state"] != "ok" and
+                                      not why.startswith("harvest."))
     if not options.no_import:
-        row["import"] = imported(clean)
-    if name == "repo":
-        name = os.path.basename(os.path.dirname(os.path.abspath(repo)))
-    row["bytes"] = counts["bytes"]
-    row["parsed"] = counts["parsed_bytes"]
-    row["given"] = counts["parser_bytes"]
+        row["import"] = imported(every)
+
+
+def one(repo, options):
+    row = collections.Counter()
+    harvest, last = read_harvest(repo, row)
+    if "ast" not in row:
+        return repo, None
+    anchor = ANCHORS.get(last["commit"][:7])
+    name = anchor[0] if anchor else last["repo"]
+    read_clean(harvest, row, options)
+    row["anchored"] = anchor is not None
+    if anchor:
+        for key, value in zip(("names", "extracted", "forward"), anchor[1:]):
+            row["anchor " + key] = int(value) if value != "-" else 0
     h, c, rate, a = speed(repo, options.runs)
-    row.update(s=h, cat=c, ast_s=a, parse_s=counts["parser_bytes"] / rate)
+    row.update(s=h, cat=c, ast_s=a, parse_s=row["given"] / rate)
     return name, row
 
 
@@ -173,23 +213,37 @@ def reasons(row):
     return " ".join(f"{k[4:].split('.')[1]}:{v}" for k, v in
                     sorted(row.items(), key=lambda x: (-x[1], x[0])
                            if x[0].startswith("why ") else (0, ""))
-                    if k.startswith("why ") and v and k != "why clean.duplicate")
+                    if k.startswith("why ") and v)
 
 
-HEAD = ("| repository | ast | harvested | extra | alone | import | dup | s | "
-        "MB/s | parsed | given | a | b | ast x | refused |")
+HEAD = ("| repository | ast | harvested | extra | alone | import | ok | dup | "
+        "bench | anchor | s | MB/s | parsed | given | a | b | ast x | "
+        "refused |")
 
 
 def show(name, row):
     share = 100 / max(row["bytes"], 1)
     h = max(row["s"], 1e-9)
+    anchor = " / ".join(str(row["anchor " + k] or "-")
+                        for k in ("extracted", "forward", "names"))
     print(f"| {name} | {row['ast']} | {row['harvested']} | {row['extra']} | "
-          f"{row['alone']} | {row.get('import', '-')} | {row['dup']} | "
-          f"{h:.2f} | {row['bytes'] / 1e6 / h:.1f} | {row['parsed'] * share:.0f} % | "
-          f"{row['given'] * share:.0f} % | "
+          f"{row['alone']} | {row.get('import', '-')} | {row['ok']} | "
+          f"{row['dup']} | {row['bench']} | "
+          f"{anchor if row['anchored'] else '-'} | "
+          f"{h:.2f} | {row['bytes'] / 1e6 / h:.1f} | "
+          f"{row['parsed'] * share:.0f} % | {row['given'] * share:.0f} % | "
           f"{h / max(row['cat'] + row['parse_s'], 1e-9):.2f} | "
           f"{h / max(row['cat'], 1e-9):.1f} | {row['ast_s'] / h:.2f} | "
           f"{reasons(row)} |", flush=True)
+
+
+def summary(total):
+    got = max(total["modules"], 1)
+    print(f"\nharvested {100 * total['harvested'] / max(total['ast'], 1):.2f} "
+          f"% of ast; standalone {100 * total['alone'] / got:.1f} % of the "
+          f"modules; importable {100 * total['import'] / got:.1f} %, "
+          f"{100 * total['import'] / max(total['alone'], 1):.2f} % of the "
+          f"standalone ones")
 
 
 def main():
@@ -199,7 +253,7 @@ def main():
     p.add_argument("repos", nargs="+")
     options = p.parse_args()
     warnings.simplefilter("ignore")
-    total = collections.Counter()
+    total, listed = collections.Counter(), collections.Counter()
     print(HEAD)
     print("|" + " --- |" * HEAD.count(" |"), flush=True)
     for repo in options.repos:
@@ -208,13 +262,13 @@ def main():
             print(f"| {name} | not read |")
             continue
         show(name, row)
-        total.update({k: v for k, v in row.items() if v is not None})
+        for sums in (total, listed) if row["anchored"] else (total,):
+            sums.update({k: v for k, v in row.items() if v is not None})
     show("together", total)
-    ast_n, got = max(total["ast"], 1), max(total["modules"], 1)
-    print(f"\nharvested {100 * total['harvested'] / ast_n:.2f} % of ast; "
-          f"standalone {100 * total['alone'] / got:.1f} % of the modules; "
-          f"importable {100 * total['import'] / max(total['ok'], 1):.2f} % of "
-          f"the ok ones")
+    summary(total)
+    if 0 < listed["anchored"] < len(options.repos):
+        print(f"\n{listed['anchored']} of them are the anchor's:")
+        summary(listed)
 
 
 if __name__ == "__main__":
