@@ -32,7 +32,7 @@ const char *__lsan_default_suppressions(void);
  * each repository in a process of its own. */
 const char *__lsan_default_suppressions(void)
 {
-    return "leak:pcre2_match";
+    return "leak:libpcre2";
 }
 
 #define MAX_PARTS 60
