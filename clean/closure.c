@@ -186,7 +186,7 @@ static void add_modules(struct entity *e, const struct cfile *f,
                         struct span head, const struct target *t)
 {
     const struct pysym *b[CREPO_BINDINGS];
-    size_t n = crepo_bindings(f, head, b), found = 0;
+    size_t n = crepo_bindings(crepo_binder(f, head), head, b), found = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct span m = b[i]->module;

@@ -3,6 +3,7 @@
 
 #include "clean/benchmark.h"
 #include "clean/dup.h"
+#include "clean/lift.h"
 #include "clean/module.h"
 #include "clean/secret.h"
 #include "clean/stand.h"
@@ -210,7 +211,10 @@ static struct val *parts_list(struct arena *a, const struct closure *c)
 
         if (c->seq[i] == 0)
             continue;
+        if (u->f->origin)
+            m = u->f->origin->m;
         val_set(a, part, "path", val_strz(a, m->path));
+        m = u->f->m;
         val_set(a, part, "name",
                 s->n_defs > 0
                     ? val_str(a, m->syms.v[m->globals.v[s->first_def]].name)
@@ -314,12 +318,39 @@ out:
     return rc;
 }
 
+/* "A.B" of "f.<locals>.A.B". */
+static struct span local_name(struct span qual)
+{
+    static const char mark[] = "<locals>.";
+    const char *at;
+
+    while ((at = memmem(qual.p, qual.n, mark, sizeof(mark) - 1)) != NULL) {
+        qual.n -= (size_t)(at - qual.p) + sizeof(mark) - 1;
+        qual.p = at + sizeof(mark) - 1;
+    }
+    return qual;
+}
+
+/* The class of REC in its file, or NULL: of local ones of one name by line. */
+static const struct pydef *find_class(const struct pymod *m,
+                                      const struct val *rec)
+{
+    struct span name = val_gets(rec, "name");
+    int64_t line = val_geti(rec, "line", 0);
+
+    for (size_t i = 0; i < m->defs.n; i++)
+        if (m->defs.v[i].line == line && m->defs.v[i].is_class &&
+            span_eq(m->defs.v[i].qual, name))
+            return &m->defs.v[i];
+    return pymod_def(m, name);
+}
+
 void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
                   struct val *rec, struct likeness *like)
 {
     struct span path = val_gets(rec, "path"), name = val_gets(rec, "name");
     struct cfile *f = crepo_file(r, path);
-    const struct pydef *d = f ? pymod_def(f->m, name) : NULL;
+    const struct pydef *d = NULL;
     struct closure c;
     int stmt;
 
@@ -331,10 +362,8 @@ void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
              why ? why->msg : "the file of this module is not in the stream");
         return;
     }
-    if (memmem(name.p, name.n, "<locals>", 8)) {
-        fail(a, rec, ERR_UNRESOLVED, "defined inside of a function");
-        return;
-    }
+    d = memmem(name.p, name.n, "<locals>", 8) ? find_class(f->m, rec)
+                                              : pymod_def(f->m, name);
     if (!d || !d->is_class) {
         fail(a, rec, ERR_UNRESOLVED, "no such class in the file");
         return;
@@ -348,6 +377,18 @@ void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
     if (!has_forward(r, f->m, d)) {
         fail(a, rec, ERR_NO_FORWARD, "no forward in it or its bases");
         return;
+    }
+    if (memmem(name.p, name.n, "<locals>", 8)) {
+        const char *why;
+
+        f = lift_class(r, p, a, f, d, &why);
+        name = local_name(name);
+        d = f ? pymod_def(f->m, name) : NULL;
+        if (!d) {
+            fail(a, rec, ERR_UNRESOLVED, f ? "cannot be moved" : why);
+            return;
+        }
+        stmt = f->m->stmts.v[d->stmt].top;
     }
     closure_init(&c, r, a);
     if (standalone(&c, p, f, stmt, name, rec, like))

@@ -296,6 +296,8 @@ void crepo_order(struct crepo *r, struct cfile *entry)
         r->files.v[i]->visited = false;
     /* Python runs the packages around a module first. */
     push_file(r, &stack, entry->m);
+    if (entry->origin)
+        push_file(r, &stack, entry->origin->m);
     module = pyrepo_module_name(r->names, entry->m);
     while (module.n > 0) {
         while (module.n > 0 && module.p[--module.n] != '.')

@@ -56,6 +56,8 @@ struct cfile {
     struct pymod *m;
     struct scan scan;
     const struct val *licence; /* of its record */
+    struct cfile *origin;      /* a part of that file: its names are those of
+                                  it (crepo_add_part), or NULL */
     bool prepared;             /* live flags, decorators, mutators are set */
     struct target *targets;    /* one for each of m->reads, lazily */
     unsigned char *cut;        /* per read: left out of every module */
@@ -89,6 +91,14 @@ void crepo_release(struct crepo *r);
  * borrowed. */
 int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
               struct span source, const struct val *licence, struct err *e);
+/* Add statements that were local to functions of ORIGIN as a file PATH of the
+ * same folder, which is not to end in .py: nobody imports it. What it does not
+ * bind itself it has from ORIGIN. NULL as crepo_add. */
+struct cfile *crepo_add_part(struct crepo *r, struct pyparser *p,
+                             struct cfile *origin, struct span path,
+                             struct span source, struct err *e);
+/* F, or the file that it is a part of when that binds NAME. */
+const struct cfile *crepo_binder(const struct cfile *f, struct span name);
 struct cfile *crepo_file(const struct crepo *r, struct span path);
 struct cfile *crepo_of(const struct crepo *r, const struct pymod *m);
 

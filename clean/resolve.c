@@ -37,20 +37,11 @@ void crepo_release(struct crepo *r)
     arena_release(&r->arena);
 }
 
-int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
-              struct span source, const struct val *licence, struct err *e)
+static struct cfile *add_file(struct crepo *r, struct pymod *m,
+                              const struct val *licence)
 {
-    char *name = arena_strdup(&r->arena, path);
-    struct pymod *m;
     struct cfile *f;
 
-    if (map_has(&r->by_path, path))
-        return 0; /* the same file twice: one blob for each path and commit */
-    m = pymod_new(p, name, source, e);
-    if (!m) {
-        pyrepo_add_absent(r->names, name);
-        return -1;
-    }
     f = xcalloc(1, sizeof(*f));
     f->index = (int)r->files.n;
     f->m = m;
@@ -64,9 +55,39 @@ int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
     f->included = xcalloc(m->stmts.n + 1, sizeof(*f->included));
     f->order = xcalloc(m->stmts.n + 1, sizeof(*f->order));
     array_push(&r->files, f);
-    map_put(&r->by_path, path, f);
+    map_put(&r->by_path, span_str(m->path), f);
     pyrepo_add(r->names, m);
+    return f;
+}
+
+int crepo_add(struct crepo *r, struct pyparser *p, struct span path,
+              struct span source, const struct val *licence, struct err *e)
+{
+    char *name = arena_strdup(&r->arena, path);
+    struct pymod *m;
+
+    if (map_has(&r->by_path, path))
+        return 0; /* the same file twice: one blob for each path and commit */
+    m = pymod_new(p, name, source, e);
+    if (!m) {
+        pyrepo_add_absent(r->names, name);
+        return -1;
+    }
+    add_file(r, m, licence);
     return 0;
+}
+
+struct cfile *crepo_add_part(struct crepo *r, struct pyparser *p,
+                             struct cfile *origin, struct span path,
+                             struct span source, struct err *e)
+{
+    struct pymod *m = pymod_new(p, arena_strdup(&r->arena, path), source, e);
+    struct cfile *f = m ? add_file(r, m, origin->licence) : NULL;
+
+    if (f)
+        f->origin = origin;
+    r->ordered = NULL;
+    return f;
 }
 
 struct cfile *crepo_file(const struct crepo *r, struct span path)
@@ -154,6 +175,11 @@ size_t crepo_bindings(const struct cfile *f, struct span name,
         n = k;
     }
     return n;
+}
+
+const struct cfile *crepo_binder(const struct cfile *f, struct span name)
+{
+    return f->origin && !pymod_lookup(f->m, 0, name) ? f->origin : f;
 }
 
 /* A new question begins. */
@@ -535,6 +561,8 @@ static struct target name_target(struct crepo *r, struct cfile *f,
     if (hops > MAX_HOPS || r->budget-- <= 0)
         return t;
     n = crepo_bindings(f, name, b);
+    if (n == 0 && f->origin)
+        return name_target(r, f->origin, name, hops + 1);
     if (n == 0) {
         t = star_target(r, f, name, hops);
         if (t.kind == TARGET_NONE && py_is_builtin(name)) {
@@ -662,7 +690,7 @@ static struct target chain_target(struct crepo *r, struct cfile *f, uint32_t at,
         t = import_target(r, f, s, 0);
     } else {
         t = name_target(r, f, head, 0);
-        s = pymod_lookup(f->m, 0, head);
+        s = pymod_lookup(crepo_binder(f, head)->m, 0, head);
     }
     if (t.kind == TARGET_NONE && s && s->kind == PYSYM_IMPORT && !s->aliased)
         t = by_module_path(r, f, dotted, &used);
