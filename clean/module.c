@@ -50,6 +50,17 @@ static bool defines_forward(const struct pymod *m, const struct pydef *d)
     return false;
 }
 
+/* Is the class D called by a `__call__` of its own, which does not lead to
+ * forward? */
+static bool defines_call(const struct pymod *m, const struct pydef *d)
+{
+    struct span text = pymod_text(m, d->start, d->end);
+
+    return pymod_lookup(m, d->scope, SPAN_LIT("__call__")) &&
+           !memmem(text.p, text.n, "forward(", 8) &&
+           !memmem(text.p, text.n, ").__call__(", 11);
+}
+
 struct class_at {
     const struct pymod *m;
     const struct pydef *d;
@@ -60,7 +71,7 @@ static bool has_forward(struct crepo *r, const struct pymod *m,
 {
     ARRAY(struct class_at) queue = {0};
     struct class_at x = {m, d};
-    bool found = false;
+    bool found = defines_call(m, d);
 
     array_push(&queue, x);
     for (size_t i = 0; i < queue.n && !found; i++) {
