@@ -110,6 +110,33 @@ static struct span read_rest(const struct pyread *x)
     return (struct span){x->dotted.p + n, x->dotted.n - n};
 }
 
+/* `["NAME"]` at AT, and the whole is only compared with something: its end,
+ * else 0. START: of the expression. */
+static uint32_t compared_item(const struct pymod *m, uint32_t start,
+                              uint32_t at)
+{
+    const char *p = m->text.p;
+    size_t n = m->text.n, i = at;
+    char quote;
+
+    if (i + 3 >= n || p[i] != '[' || (p[i + 1] != '"' && p[i + 1] != '\''))
+        return 0;
+    quote = p[i + 1];
+    for (i += 2; i < n && (p[i] == '_' || (p[i] >= 'A' && p[i] <= 'Z') ||
+                           (p[i] >= '0' && p[i] <= '9'));
+         i++)
+        ;
+    if (i + 5 >= n || p[i] != quote || p[i + 1] != ']')
+        return 0;
+    at = (uint32_t)i + 2;
+    if (memcmp(p + at, " ==", 3) == 0 || memcmp(p + at, " !=", 3) == 0)
+        return at;
+    return start > 5 && (memcmp(p + start - 5, "\" in ", 5) == 0 ||
+                         memcmp(p + start - 5, "' in ", 5) == 0)
+               ? at
+               : 0;
+}
+
 const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
                         uint32_t *end)
 {
@@ -136,6 +163,10 @@ const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
         if (!span_is(rest, methods[k]))
             continue;
         *end = chain_end(f->m, x->at, parts - (k > 0));
+        if (k == 0 && compared_item(f->m, x->at, *end) > 0) {
+            *end = compared_item(f->m, x->at, *end);
+            return "''";
+        }
         return "({})";
     }
     return NULL;

@@ -128,7 +128,9 @@ int closure_require(struct closure *c, struct cfile *f, struct span name,
 bool closure_is_dropped(const struct closure *c, const struct cfile *f,
                         struct span name);
 /* Read I of F looks into the environment of the process, and an empty one can
- * answer it: what to write in its place, up to *END. Else NULL. */
+ * answer it: what to write in its place, up to *END. A variable that is only
+ * compared is the empty text, so that it is none of what is asked for. Else
+ * NULL. */
 const char *closure_env(const struct closure *c, struct cfile *f, size_t i,
                         uint32_t *end);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Names of packages that are not there, written anew: operations on named axes,
-# the options of a program of which none is given. A class that is called by a
+# the options of a program of which none is given, variables of the environment
+# that are only compared. A class that is called by a
 # __call__ of its own needs no forward.
 set -euo pipefail
 . "$SRC/tests/cli/km-clean/records.bash"
@@ -8,6 +9,7 @@ set -euo pipefail
 records r <<'END' | clean --json
 === m.py
 import argparse
+import os
 import einx
 from torch import nn
 from torch_einops_utils import masked_mean
@@ -53,6 +55,21 @@ class Upwards(nn.Module):
 
 class Lower(Called):
     pass
+
+Base = nn.Module
+if os.environ["JIT_ON"] == "1":
+    Base = nn.Sequential
+SIZE = int(os.environ["SIZE"])
+
+class Chosen(Base):
+    def forward(self, x):
+        if "two" in os.environ["KIND"]:
+            return x * 2
+        return x
+
+class Sized(Base):
+    def forward(self, x):
+        return x * SIZE
 === modules
 m.py Net
 m.py Axes
@@ -61,4 +78,6 @@ m.py Called
 m.py Leads
 m.py Upwards
 m.py Lower
+m.py Chosen
+m.py Sized
 END
