@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-Variants of the problems of a benchmark as a stream for km-clean, to see which
-ones decontamination finds: tests/plant.py KERNELBENCH/KernelBench VARIANT
+Variants of the problems of a benchmark as JSON lines for km-clean --bare, to see
+which ones decontamination finds, as tests/bench/recall.sh does: tests/plant.py KERNELBENCH/KernelBench VARIANT
 VARIANT is one of: copy, formatted, commented, renamed, reordered, constants,
 all. Each problem becomes a repository of its own with one module.
 """
