@@ -38,6 +38,7 @@ void closure_release(struct closure *c)
     array_release(&c->ents);
     array_release(&c->cuts);
     array_release(&c->dropped);
+    array_release(&c->registrars);
     array_release(&c->occ);
     array_release(&c->by_id);
 }
@@ -557,6 +558,18 @@ static int check_uncalled(struct closure *c, struct cfile *f, size_t i,
     return 0;
 }
 
+/* Is read X of F answered whenever the source is imported: at module level or
+ * in the body of a class? A block of a compound statement has a condition. */
+static bool needed_at_import(const struct cfile *f, const struct pyread *x)
+{
+    int s = pymod_stmt_at(f->m, x->at);
+    bool def = s >= 0 && (f->m->stmts.v[s].kind == PYSTMT_CLASS ||
+                          f->m->stmts.v[s].kind == PYSTMT_FUNCTION);
+
+    return !(x->flags & PYREAD_DEFERRED) &&
+           (def || scan_block_at(&f->scan, x->at) < 0);
+}
+
 static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
 {
     struct cfile *f = c->units.v[unit].f;
@@ -584,7 +597,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     case TARGET_EXTERNAL:
         if (closure_env(c, f, i, &end)) {
             /* the empty one has no such entry */
-            if (scan_block_at(&f->scan, x->at) < 0 && f->m->text.p[end] == '[')
+            if (f->m->text.p[end] == '[' && needed_at_import(f, x))
                 return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
                             "a variable that is needed at import");
             return 0;
@@ -733,6 +746,7 @@ static int close_unit(struct closure *c, int unit, struct fault *bad)
     const struct unit u = c->units.v[unit];
     const struct pystmt *s = &u.f->m->stmts.v[u.stmt];
 
+    registrar_cut(c, unit);
     if (check_errors(c, unit, bad) || check_findings(c, unit, bad))
         return -1;
     for (size_t i = reads_from(u.f->m, s->start);
@@ -790,8 +804,11 @@ int closure_run(struct closure *c, struct cfile *f, int stmt)
     struct fault x = {0};
 
     for (int i = 0; i < MAX_ATTEMPTS; i++) {
-        if (close_all(c, f, stmt, &x) == 0 && !recover_check(c, &x))
-            return 0;
+        if (close_all(c, f, stmt, &x) == 0 && !recover_check(c, &x)) {
+            if (!registrar_restore(c))
+                return 0;
+            continue;
+        }
         if (!recover(c, &x))
             break;
     }

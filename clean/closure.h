@@ -58,6 +58,9 @@ struct dcut {
     const char *text;   /* BLOCK, RAISE: what takes its place */
     enum err_code code; /* what was wrong with it */
     const char *note;
+    const struct pydef *registrar; /* DECORATOR: the function of this file that
+                                      it calls, when it only registers */
+    struct cfile *registrar_file;
 };
 
 struct dropped {
@@ -82,6 +85,7 @@ struct closure {
     struct map builtins; /* names that are read as builtins */
     ARRAY(struct dcut) cuts;
     ARRAY(struct dropped) dropped;
+    ARRAY(const struct pydef *) registrars; /* that must stay (registrar.c) */
     bool future; /* annotations must stay unevaluated */
     int *seq;    /* units in the order of the output (closure_order) */
     ARRAY(struct occurrence) occ; /* by unit and offset (closure_names) */

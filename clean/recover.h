@@ -20,4 +20,10 @@ bool recover(struct closure *c, const struct fault *x);
  * with the method. */
 bool recover_check(const struct closure *c, struct fault *x);
 
+/* Leave out the decorators of UNIT that only register. */
+void registrar_cut(struct closure *c, int unit);
+/* Something of the closure looks up what decorators that were left out
+ * register: true, and they stay; close again. */
+bool registrar_restore(struct closure *c);
+
 #endif

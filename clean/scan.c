@@ -537,6 +537,15 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
 
         array_push(&w->s->strings, r);
         return false;
+    } else if (is(type, "return_statement")) {
+        TSNode value = ts_node_named_child(n, 0);
+        struct range r = {at, at};
+
+        if (!ts_node_is_null(value)) {
+            r.start = ts_node_start_byte(value);
+            r.end = ts_node_end_byte(value);
+        }
+        array_push(&w->s->returns, r);
     } else if (is(type, "call")) {
         call(w, n);
     } else if (is(type, "attribute")) {
@@ -613,6 +622,7 @@ void scan_file(struct scan *s, const struct pymod *m, const struct policy *p)
         if (k >= 0)
             array_push(&s->imports.v[k].syms, (int)i);
     }
+    registrar_scan(s, m);
 }
 
 void scan_release(struct scan *s)
@@ -627,6 +637,8 @@ void scan_release(struct scan *s)
     array_release(&s->binders);
     array_release(&s->tries);
     array_release(&s->strings);
+    array_release(&s->returns);
+    free(s->registrars);
 }
 
 const struct range *ranges_find(const struct ranges *r, uint32_t at)

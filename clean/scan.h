@@ -86,13 +86,17 @@ struct scan {
     ARRAY(struct nimport) imports;
     ARRAY(struct literal_attr) literals;
     ARRAY(struct binder) binders;
-    struct ranges strings; /* text of string literals */
-    ARRAY(uint32_t) tries; /* starts of module-level try statements */
+    struct ranges strings;     /* text of string literals */
+    struct ranges returns;     /* values of return statements */
+    unsigned char *registrars; /* per definition (registrar.c) */
+    ARRAY(uint32_t) tries;     /* starts of module-level try statements */
 };
 
 /* M must still have its tree; S borrows from M's text. */
 void scan_file(struct scan *s, const struct pymod *m, const struct policy *p);
 void scan_release(struct scan *s);
+/* Fill in S->registrars. */
+void registrar_scan(struct scan *s, const struct pymod *m);
 
 /* Innermost block that holds OFFSET, -1 = none. */
 int scan_block_at(const struct scan *s, uint32_t offset);

@@ -184,6 +184,9 @@ static void import_part(struct writer *w, struct cfile *f,
         struct span module = installed(w, y->module);
         bool same = span_is(y->member, local);
         bool as = y->aliased || crepo_is_renamed(y);
+        /* the package has another name in the source: torch_2 */
+        bool moved = !as && y->kind == PYSYM_IMPORT && e && e->out &&
+                     !span_is(y->name, e->out);
 
         note_package(w, y->module);
         if (y->kind == PYSYM_FROM)
@@ -191,10 +194,13 @@ static void import_part(struct writer *w, struct cfile *f,
                      arena_printf(a, "from %.*s import %.*s%s%s", (int)module.n,
                                   module.p, (int)y->member.n, y->member.p,
                                   same ? "" : " as ", same ? "" : local));
-        else
+        else if (!moved || !span_eq(y->name, module))
             add_part(b,
                      arena_printf(a, "import %.*s%s%s", (int)module.n, module.p,
                                   as ? " as " : "", as ? local : ""));
+        if (moved)
+            add_part(b, arena_printf(a, "import %.*s as %s", (int)y->name.n,
+                                     y->name.p, local));
     } else if ((im->guarded || im->optional) && t->kind != TARGET_MODULE) {
         *raise = y->module.n ? y->module : y->name;
         /* else reads of it would mean a name of the module */
