@@ -8,7 +8,7 @@
 
 /* Times that one class may be closed over again with something left out, and
  * statements that it may need. */
-#define MAX_ATTEMPTS 128
+#define MAX_ATTEMPTS 256
 #define MAX_UNITS    4000
 
 void closure_init(struct closure *c, struct crepo *r, struct arena *a)

@@ -276,7 +276,29 @@ static bool word_char(char ch)
            (ch >= 'A' && ch <= 'Z') || (unsigned char)ch >= 0x80;
 }
 
-/* Where NAME is said in what is left, but as the name of a method. */
+/* Does the word at AT, of N bytes, ask an object or a class body for something
+ * of that name? Not a parameter, a keyword of a call, a local name, or a value
+ * of a model's settings. */
+static bool asks_for(const struct cfile *f, uint32_t at, size_t n)
+{
+    static const char settings[] = "hparams.";
+    const struct pymod *m = f->m;
+    const struct range *text = ranges_find(&f->scan.strings, at);
+    size_t i;
+
+    /* Within a longer text it is talked about and not used. */
+    if (text)
+        return text->end - text->start == n;
+    if (at > 0 && m->text.p[at - 1] == '.')
+        return at < sizeof(settings) ||
+               memcmp(m->text.p + at + 1 - sizeof(settings), settings,
+                      sizeof(settings) - 1) != 0;
+    i = reads_from(m, at);
+    return i < m->reads.n && m->reads.v[i].at == at &&
+           m->scopes.v[m->reads.v[i].bound].kind != PYSCOPE_FUNCTION;
+}
+
+/* Where something of NAME is asked for in what is left. */
 static bool find_mention(const struct closure *c, struct span name, int *unit,
                          uint32_t *where)
 {
@@ -291,13 +313,8 @@ static bool find_mention(const struct closure *c, struct span name, int *unit,
             uint32_t at = (uint32_t)(p - f->m->text.p);
             bool word = (at == 0 || !word_char(p[-1])) &&
                         (p + name.n == end || !word_char(p[name.n]));
-            bool def = at >= 4 && memcmp(p - 4, "def ", 4) == 0;
-            const struct range *text = ranges_find(&f->scan.strings, at);
 
-            /* Within a longer text it is talked about and not used. */
-            if (text && text->end - text->start != name.n)
-                def = true;
-            if (word && !def && !closure_is_cut(c, f, at)) {
+            if (word && asks_for(f, at, name.n) && !closure_is_cut(c, f, at)) {
                 *unit = (int)i;
                 *where = at;
                 return true;

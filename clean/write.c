@@ -231,6 +231,21 @@ static bool import_fails(struct writer *w, struct cfile *f,
     return false;
 }
 
+/* Is NAME bound once, or by imports only, in statement S and nowhere else in
+ * the module? */
+static bool binds_alone(const struct cfile *f, const struct pystmt *s,
+                        struct span name)
+{
+    const struct pysym *all[CREPO_BINDINGS];
+    size_t n = crepo_bindings(f, name, all);
+
+    for (size_t i = 0; i < n; i++)
+        if (all[i]->start < s->start || all[i]->start >= s->end ||
+            (n > 1 && !sym_is_import(all[i])))
+            return false;
+    return n > 0;
+}
+
 /* What such a statement alone binds is None, should somebody look: a name that
  * nobody binds is an error in other people's eyes. Goes before it, to OUT. */
 static int name_missing(struct writer *w, struct cfile *f,
@@ -244,9 +259,9 @@ static int name_missing(struct writer *w, struct cfile *f,
         const struct pysym *y =
             &f->m->syms.v[f->m->globals.v[s->first_def + i]];
         const struct entity *e = closure_symbol(w->c, f, y->name);
-        const struct pysym *all[CREPO_BINDINGS];
 
-        if (e && e->required && crepo_bindings(f, y->name, all) == 1)
+        if (e && e->required && pymod_lookup(f->m, 0, y->name) == y &&
+            binds_alone(f, s, y->name))
             rc |= buf_printf(out, "%s = None\n", e->out);
     }
     return rc;

@@ -8,6 +8,7 @@ records r <<'END' | clean --json
 === m.py
 import logging
 import wandb
+from fancy import fancy
 from mmcv import MODELS
 import torch
 from torch import nn
@@ -59,6 +60,35 @@ class Uses(Net):
     def forward(self, x):
         return self.from_pretrained(x)
 
+class Named(nn.Module):
+    def __init__(self, draw=False):
+        super().__init__()
+        self.hparams = dict(draw=draw)
+        try:
+            fancy(draw)
+        except:  # whatever it is
+            self.table = None
+
+    def draw(self):
+        return wandb.Image(self)
+
+    def on_end(self):
+        self.draw()
+
+    def forward(self, x):
+        if self.hparams.draw:
+            x = x + 1
+        return x
+
+class Asked(Named):
+    draw_all = Named.on_end
+
+    def draw(self):
+        return wandb.Image(self)
+
+    def forward(self, x):
+        return getattr(self, "draw")()
+
 class Script(nn.Module):
     @torch.jit.script
     def f(x):
@@ -69,5 +99,7 @@ class Script(nn.Module):
 === modules
 m.py Net
 m.py Uses
+m.py Named
+m.py Asked
 m.py Script
 END
