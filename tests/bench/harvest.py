@@ -16,7 +16,8 @@ anchor      names extracted / names whose forward runs / names by an AST count
 refused     the other reasons of km-harvest and km-clean
 s, MB/s     km-harvest --jobs 1 over the text of all Python files and notebooks
 a           its time / (git cat-file --batch over the same blobs + the bytes
-            that the parser was given / speed of the parser alone)
+            that were parsed / speed of the parser alone)
+a given     the same with the bytes that the parser was given
 b           its time / git cat-file alone
 ast x       time of CPython's ast.parse over the same .py files / its time
 parsed      share of the bytes whose files could lead to a module
@@ -205,7 +206,8 @@ def one(repo, options):
         for key, value in zip(("names", "extracted", "forward"), anchor[1:]):
             row["anchor " + key] = int(value) if value != "-" else 0
     h, c, rate, a = speed(repo, options.runs)
-    row.update(s=h, cat=c, ast_s=a, parse_s=row["given"] / rate)
+    row.update(s=h, cat=c, ast_s=a, parse_s=row["parsed"] / rate,
+               given_s=row["given"] / rate)
     return name, row
 
 
@@ -217,8 +219,8 @@ def reasons(row):
 
 
 HEAD = ("| repository | ast | harvested | extra | alone | import | ok | dup | "
-        "bench | anchor | s | MB/s | parsed | given | a | b | ast x | "
-        "refused |")
+        "bench | anchor | s | MB/s | parsed | given | a | a given | b | "
+        "ast x | refused |")
 
 
 def show(name, row):
@@ -233,6 +235,7 @@ def show(name, row):
           f"{h:.2f} | {row['bytes'] / 1e6 / h:.1f} | "
           f"{row['parsed'] * share:.0f} % | {row['given'] * share:.0f} % | "
           f"{h / max(row['cat'] + row['parse_s'], 1e-9):.2f} | "
+          f"{h / max(row['cat'] + row['given_s'], 1e-9):.2f} | "
           f"{h / max(row['cat'], 1e-9):.1f} | {row['ast_s'] / h:.2f} | "
           f"{reasons(row)} |", flush=True)
 
