@@ -190,6 +190,80 @@ static void add_cell(struct buf *out, struct span code)
         buf_addc(out, '\n');
 }
 
+/* ---- without what the cells printed ---- */
+
+/* End of the string whose opening quote is at I; s.n if there is none. */
+static size_t string_end(struct span s, size_t i)
+{
+    for (i++; i < s.n; i++) {
+        const char *q = memchr(s.p + i, '"', s.n - i);
+        size_t back = 0;
+        if (!q)
+            return s.n;
+        i = (size_t)(q - s.p);
+        while (s.p[i - 1 - back] == '\\')
+            back++;
+        if (back % 2 == 0)
+            return i + 1;
+    }
+    return s.n;
+}
+
+static size_t skip_blanks(struct span s, size_t i)
+{
+    while (i < s.n && (s.p[i] == ' ' || s.p[i] == '\n' || s.p[i] == '\t' ||
+                       s.p[i] == '\r'))
+        i++;
+    return i;
+}
+
+/* End of the list or object that begins at I; s.n if it has none. */
+static size_t value_end(struct span s, size_t i)
+{
+    size_t depth = 0;
+    while (i < s.n) {
+        char c = s.p[i];
+        if (c == '"') {
+            i = string_end(s, i);
+            continue;
+        }
+        i++;
+        if (c == '[' || c == '{')
+            depth++;
+        else if ((c == ']' || c == '}') && --depth == 0)
+            return i;
+    }
+    return s.n;
+}
+
+/* RAW with null for the outputs, which are most of a notebook: pictures. A
+ * string before a ':' is a key, wherever it stands. */
+static void drop_outputs(struct buf *out, struct span raw)
+{
+    size_t from = 0, i = 0;
+    while (i < raw.n) {
+        const char *q = memchr(raw.p + i, '"', raw.n - i);
+        if (!q)
+            break;
+        size_t start = (size_t)(q - raw.p), end = string_end(raw, start);
+        struct span key = {q, end - start};
+        i = end;
+        if (!span_is(key, "\"outputs\"") && !span_is(key, "\"attachments\""))
+            continue;
+        size_t at = skip_blanks(raw, end);
+        if (at == raw.n || raw.p[at] != ':')
+            continue;
+        at = skip_blanks(raw, at + 1);
+        if (at == raw.n || (raw.p[at] != '[' && raw.p[at] != '{'))
+            continue;
+        i = value_end(raw, at);
+        buf_add(out, raw.p + from, at - from);
+        buf_adds(out, "null");
+        from = i;
+    }
+    buf_add(out, raw.p + from, raw.n - from);
+}
+
 /* ---- the notebook ---- */
 
 /* A list of texts or one text, with LF line ends. */
@@ -253,6 +327,7 @@ int notebook_source(struct buf *out, struct nbcells *cells, struct span raw,
     struct arena a = ARENA_INIT;
     struct val *book = NULL;
     struct book b = {.out = out, .cells = cells, .line = 1};
+    struct buf less = BUF_INIT((size_t)NOTEBOOK_MAX + 16);
     size_t from = out->n;
     int rc = -1;
     buf_init(&b.code, PY_MAX_SOURCE);
@@ -261,7 +336,10 @@ int notebook_source(struct buf *out, struct nbcells *cells, struct span raw,
                 NOTEBOOK_MAX);
         goto out;
     }
-    if (val_parse_json(&a, raw, VAL_JSON_LENIENT, &book, e) != 0) {
+    drop_outputs(&less, raw);
+    /* What is wrong shall be told by its place in the whole. */
+    if (val_parse_json(&a, buf_span(&less), VAL_JSON_LENIENT, &book, e) != 0 &&
+        val_parse_json(&a, raw, VAL_JSON_LENIENT, &book, e) != 0) {
         err_wrap(e, "notebook");
         e->code = ERR_PARSE;
         goto out;
@@ -291,6 +369,7 @@ out:
     if (rc != 0)
         buf_setlen(out, from);
     buf_release(&b.code);
+    buf_release(&less);
     arena_release(&a);
     return rc;
 }

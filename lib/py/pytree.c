@@ -178,11 +178,28 @@ bool pynode_is(TSNode n, const char *type)
     return !ts_node_is_null(n) && strcmp(ts_node_type(n), type) == 0;
 }
 
+/* Number of a field: the library looks through all names each time. FIELD is a
+ * literal, so its place tells the few that there are apart. */
+static TSFieldId field_id(const char *field)
+{
+    static struct {
+        const char *name;
+        TSFieldId id;
+    } known[64];
+    size_t i = ((uintptr_t)field >> 2) % ARRAY_LEN(known);
+    if (known[i].name != field) {
+        known[i].name = field;
+        known[i].id = ts_language_field_id_for_name(tree_sitter_python(), field,
+                                                    (uint32_t)strlen(field));
+    }
+    return known[i].id;
+}
+
 TSNode pynode_field(TSNode n, const char *field)
 {
     if (ts_node_is_null(n))
         return n;
-    return ts_node_child_by_field_name(n, field, (uint32_t)strlen(field));
+    return ts_node_child_by_field_id(n, field_id(field));
 }
 
 uint32_t pynode_line(TSNode n)
