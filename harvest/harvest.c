@@ -270,6 +270,7 @@ int harvest_repo(const struct harvest_rules *rules,
     done->bytes = (int64_t)h.total_text;
     array_release(&h.sources);
     map_release(&h.by_path);
+    map_release(&h.licences);
     pyrepo_free(h.py);
     terms_free(h.terms);
     arena_release(&h.arena);

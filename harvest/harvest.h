@@ -69,7 +69,8 @@ struct harvest {
     struct terms *terms;
     struct arena arena;
     ARRAY(struct source) sources;
-    struct map by_path; /* path -> index + 1 into sources */
+    struct map by_path;  /* path -> index + 1 into sources */
+    struct map licences; /* path -> struct licence, of those asked for */
     struct pyrepo *py;
     size_t total_text, parsed_text, parser_text; /* bytes */
     int64_t n_files, n_python, n_notebooks, n_parsed, n_modules, n_failed,

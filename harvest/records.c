@@ -45,10 +45,17 @@ static struct val *start(struct writer *w, const char *kind,
     return r;
 }
 
+/* Asked for the file and for each of its modules, found once. */
 static void file_licence(struct harvest *h, const struct source *s,
                          struct licence *l)
 {
-    terms_of(h->terms, h->git, span_str(s->path), s->text, l);
+    void **known = map_ref(&h->licences, span_str(s->path));
+    if (!*known) {
+        terms_of(h->terms, h->git, span_str(s->path), s->text, l);
+        *known = arena_zalloc(&h->arena, sizeof(*l));
+        memcpy(*known, l, sizeof(*l));
+    }
+    memcpy(l, *known, sizeof(*l));
 }
 
 static int put_file(struct writer *w, const struct source *s, struct err *e)
