@@ -3,6 +3,7 @@
 
 #include "clean/closure.h"
 #include "clean/recover.h"
+#include "clean/safe.h"
 #include "clean/stand.h"
 #include "py/unsafe.h"
 
@@ -41,20 +42,6 @@ void closure_release(struct closure *c)
     array_release(&c->registrars);
     array_release(&c->occ);
     array_release(&c->by_id);
-}
-
-static int fail(struct fault *x, enum err_code code, int unit, uint32_t at,
-                const struct cfile *f, struct span what, const char *why)
-{
-    char name[96];
-
-    mask_text(name, sizeof(name), what);
-    x->code = code;
-    x->unit = unit;
-    x->at = at;
-    snprintf(x->note, sizeof(x->note), "'%s'%s%s at %.80s:%u", name,
-             *why ? ", " : "", why, f->m->path, pymod_line(f->m, at));
-    return -1;
 }
 
 /* ---- what is left out ---- */
@@ -102,13 +89,6 @@ bool closure_is_dropped(const struct closure *c, const struct cfile *f,
     int top = s && s->stmt >= 0 ? f->m->stmts.v[s->stmt].top : -1;
 
     return top >= 0 && is_dropped(c, f, f->m->stmts.v[top].start, true);
-}
-
-static struct span read_rest(const struct pyread *x)
-{
-    size_t n = MIN(x->name.n + 1, x->dotted.n);
-
-    return (struct span){x->dotted.p + n, x->dotted.n - n};
 }
 
 /* `["NAME"]` at AT, and the whole is only compared with something: its end,
@@ -292,8 +272,8 @@ static int include(struct closure *c, struct cfile *f, int stmt, int from,
     if (f->included[stmt])
         return 0;
     if (c->units.n == MAX_UNITS)
-        return fail(x, ERR_TOO_LARGE, from, at, f,
-                    span_str("more than 4000 statements"), "");
+        return fault_set(x, ERR_TOO_LARGE, from, at, f,
+                         span_str("more than 4000 statements"), "");
     array_push(&c->units, u);
     f->included[stmt] = (int)c->units.n;
     crepo_prepare(c->r, f);
@@ -374,7 +354,7 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
 {
     const struct pysym *b[CREPO_BINDINGS];
     size_t n = crepo_bindings(f, name, b), denied = 0, nothing = 0;
-    struct span rest = f == g ? read_rest(r) : SPAN_LIT("");
+    struct span rest = safe_rest(c, (struct cfile *)g, r);
     const struct target *t = NULL;
     uint32_t at = r->at;
     bool told = true;
@@ -393,8 +373,13 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
                                 t->dotted.p, rest.n ? "." : "", (int)rest.n,
                                 rest.p);
             if (py_unsafe_find(span_str(full)))
-                return fail(x, ERR_UNSAFE, unit, at, g, span_str(full), "");
+                return fault_set(x, ERR_UNSAFE, unit, at, g, span_str(full),
+                                 "");
             denied += !policy_has(c->r->policy, t->dotted);
+            if (rest.n == 0 && policy_has(c->r->policy, t->dotted) &&
+                safe_opens(g, r, t))
+                return fault_set(x, ERR_UNSAFE, unit, at, g, t->dotted,
+                                 "a module as a value");
         } else if (t->kind == TARGET_NONE) {
             denied++;
         }
@@ -407,9 +392,9 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
          (f == g && pymod_stmt_at(g->m, at) == f->m->stmts.v[b[0]->stmt].top)))
         return 0;
     if (t->kind == TARGET_EXTERNAL)
-        return fail(x, ERR_IMPORT_DENIED, unit, at, g, t->dotted, "");
-    return fail(x, ERR_UNRESOLVED, unit, at, g, name,
-                "imported but not in the repository");
+        return fault_set(x, ERR_IMPORT_DENIED, unit, at, g, t->dotted, "");
+    return fault_set(x, ERR_UNRESOLVED, unit, at, g, name,
+                     "imported but not in the repository");
 }
 
 int closure_require(struct closure *c, struct cfile *f, struct span name,
@@ -438,7 +423,7 @@ int closure_require(struct closure *c, struct cfile *f, struct span name,
                        f->included[top] - 1);
     }
     if (n == 0) /* resolved to nothing but a cycle */
-        return fail(x, ERR_UNRESOLVED, unit, at, f, name, "");
+        return fault_set(x, ERR_UNRESOLVED, unit, at, f, name, "");
     return 0;
 }
 
@@ -462,33 +447,6 @@ static int add_mutators(struct closure *c, struct cfile *f,
     return 0;
 }
 
-static bool is_unsafe(const struct pyread *x, const struct target *t)
-{
-    return t->unsafe || (t->unsafe_call && (x->flags & PYREAD_CALL));
-}
-
-/* Is T, read by X of F, a module as a value, which opens all that is in it to
- * names made at run time? It may be asked for an attribute by its name. */
-static bool opens_module(const struct cfile *f, const struct pyread *x,
-                         const struct target *t)
-{
-    bool pure = false;
-    size_t len;
-
-    if (!py_is_inner_module(t->dotted, &pure) &&
-        (t->member.n > 0 || !span_eq(t->dotted, t->module)))
-        return false;
-    if (policy_renamed(t->dotted, &len) || (x->flags & PYREAD_ANNOTATION))
-        return false;
-    for (size_t i = 0; i < f->scan.literals.n; i++) {
-        const struct literal_attr *l = &f->scan.literals.v[i];
-
-        if (l->at == x->at && (l->asks || l->attr.n > 0 || pure))
-            return false;
-    }
-    return true;
-}
-
 static int external(struct closure *c, struct cfile *f, size_t i, int unit,
                     struct fault *bad)
 {
@@ -502,8 +460,8 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
         (!policy_renamed(t->dotted, &len) || target_is_package(t)) &&
         stand_name(c, f, i))
         return 0;
-    if (is_unsafe(x, t) && !denied)
-        return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
+    if (safe_is_unsafe(x, t) && !denied)
+        return fault_set(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (x->bound > 0) {
         const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
         int k = s ? scan_import_at(&f->scan, s->start) : -1;
@@ -515,13 +473,13 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
     }
     if (denied && stand_name(c, f, i))
         return 0;
-    if (denied && is_unsafe(x, t))
-        return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
+    if (denied && safe_is_unsafe(x, t))
+        return fault_set(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (denied || (policy_renamed(t->dotted, &len) && target_is_package(t)))
-        return fail(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
-    if (opens_module(f, x, t))
-        return fail(bad, ERR_UNSAFE, unit, x->at, f, t->dotted,
-                    "a module as a value");
+        return fault_set(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
+    if (safe_opens(f, x, t))
+        return fault_set(bad, ERR_UNSAFE, unit, x->at, f, t->dotted,
+                         "a module as a value");
     if (!stays)
         add_import(c, f, x->name, t);
     return 0;
@@ -586,20 +544,20 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     }
     switch (t->kind) {
     case TARGET_LOCAL:
-        return 0;
+        return safe_local(c, f, i, unit, bad);
     case TARGET_BUILTIN:
         if (t->stand && stand_name(c, f, i))
             return 0;
-        if (is_unsafe(x, t))
-            return fail(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
+        if (safe_is_unsafe(x, t))
+            return fault_set(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
         map_put(&c->builtins, x->name, c);
-        return 0;
+        return safe_builtin(c, f, i, unit, bad);
     case TARGET_EXTERNAL:
         if (closure_env(c, f, i, &end)) {
             /* the empty one has no such entry */
             if (f->m->text.p[end] == '[' && needed_at_import(f, x))
-                return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
-                            "a variable that is needed at import");
+                return fault_set(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
+                                 "a variable that is needed at import");
             return 0;
         }
         return external(c, f, i, unit, bad);
@@ -611,7 +569,8 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
             c->future = true;
             return 0;
         }
-        if (check_bindings(c, t->file, t->name, f, x, unit, bad) ||
+        if (safe_shadow(c, f, i, unit, bad) ||
+            check_bindings(c, t->file, t->name, f, x, unit, bad) ||
             check_uncalled(c, f, i, t, unit, bad))
             return -1;
         if (closure_require(c, t->file, t->name, unit, x->at, bad) ||
@@ -623,10 +582,10 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     case TARGET_MODULE:
         if (stand_module(c, f, i, unit))
             return 0;
-        return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
-                    "a module used as a value");
+        return fault_set(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted,
+                         "a module used as a value");
     default:
-        return fail(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted, "");
+        return fault_set(bad, ERR_UNRESOLVED, unit, x->at, f, x->dotted, "");
     }
 }
 
@@ -649,43 +608,13 @@ static int check_errors(struct closure *c, int unit, struct fault *bad)
         if (!(leaf && leaf->start >= d->start && leaf->end <= d->end)) {
             leaf = d;
             if (!closure_is_cut(c, f, d->body_start))
-                return fail(bad, ERR_PARSE, unit, d->body_start, f, d->qual,
-                            "syntax error");
+                return fault_set(bad, ERR_PARSE, unit, d->body_start, f,
+                                 d->qual, "syntax error");
         }
     }
     if (!any)
-        return fail(bad, ERR_PARSE, unit, s->start, f, span_str("statement"),
-                    "syntax error");
-    return 0;
-}
-
-static int check_findings(struct closure *c, int unit, struct fault *bad)
-{
-    struct cfile *f = c->units.v[unit].f;
-    const struct pystmt *s = &f->m->stmts.v[c->units.v[unit].stmt];
-
-    for (size_t i = 0; i < f->scan.findings.n; i++) {
-        const struct finding *x = &f->scan.findings.v[i];
-
-        if (x->at >= s->start && x->at < s->end && !closure_is_cut(c, f, x->at))
-            return fail(bad, x->code, unit, x->at, f, x->text, "");
-    }
-    for (size_t i = 0; i < f->scan.literals.n; i++) {
-        const struct literal_attr *x = &f->scan.literals.v[i];
-        struct target t;
-        const char *full;
-
-        if (x->at < s->start || x->at >= s->end || x->attr.n == 0 ||
-            closure_is_cut(c, f, x->at))
-            continue;
-        t = crepo_resolve(c->r, f, x->at, x->dotted);
-        if (t.kind != TARGET_EXTERNAL && t.kind != TARGET_BUILTIN)
-            continue;
-        full = arena_printf(c->arena, "%.*s.%.*s", (int)t.dotted.n, t.dotted.p,
-                            (int)x->attr.n, x->attr.p);
-        if (py_unsafe_find(span_str(full)))
-            return fail(bad, ERR_UNSAFE, unit, x->at, f, span_str(full), "");
-    }
+        return fault_set(bad, ERR_PARSE, unit, s->start, f,
+                         span_str("statement"), "syntax error");
     return 0;
 }
 
@@ -709,13 +638,16 @@ static int nested_imports(struct closure *c, int unit, bool last,
             struct entity *e;
 
             if (y->kind == PYSYM_STAR && s->kind != PYSTMT_IMPORT)
-                return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->module,
-                            "star import under a condition");
+                return fault_set(bad, ERR_UNRESOLVED, unit, im->start, f,
+                                 y->module, "star import under a condition");
+            if (safe_class_import(c, f, y, unit, bad))
+                return -1;
             if (sym_is_single(f->m, y))
                 continue; /* its reads are resolved each */
             if (y->scope != 0 && t->kind == TARGET_EXTERNAL &&
                 py_unsafe_find(t->dotted))
-                return fail(bad, ERR_UNSAFE, unit, im->start, f, t->dotted, "");
+                return fault_set(bad, ERR_UNSAFE, unit, im->start, f, t->dotted,
+                                 "");
             e = y->scope == 0 ? closure_symbol(c, f, y->name) : NULL;
             if (s->kind == PYSTMT_IMPORT && !(e && e->required))
                 continue;
@@ -731,11 +663,11 @@ static int nested_imports(struct closure *c, int unit, bool last,
                 policy_has(c->r->policy, t->dotted))
                 continue;
             if (t->kind == TARGET_EXTERNAL)
-                return fail(bad, ERR_IMPORT_DENIED, unit, im->start, f,
-                            t->dotted, "");
+                return fault_set(bad, ERR_IMPORT_DENIED, unit, im->start, f,
+                                 t->dotted, "");
             if (t->kind != TARGET_EXTERNAL)
-                return fail(bad, ERR_UNRESOLVED, unit, im->start, f, y->name,
-                            "imported but not in the repository");
+                return fault_set(bad, ERR_UNRESOLVED, unit, im->start, f,
+                                 y->name, "imported but not in the repository");
         }
     }
     return 0;
@@ -747,7 +679,7 @@ static int close_unit(struct closure *c, int unit, struct fault *bad)
     const struct pystmt *s = &u.f->m->stmts.v[u.stmt];
 
     registrar_cut(c, unit);
-    if (check_errors(c, unit, bad) || check_findings(c, unit, bad))
+    if (check_errors(c, unit, bad) || safe_findings(c, unit, bad))
         return -1;
     for (size_t i = reads_from(u.f->m, s->start);
          i < u.f->m->reads.n && u.f->m->reads.v[i].at < s->end; i++)

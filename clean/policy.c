@@ -15,6 +15,11 @@ static const struct {
 #include "clean/allow.def"
 };
 
+static const char *const absent[] = {
+#define ABSENT(name) name,
+#include "clean/allow.def"
+};
+
 static const char *const silent[] = {
 #define SILENT(package) package,
 #include "clean/allow.def"
@@ -63,9 +68,23 @@ bool policy_silent(struct span dotted)
     return false;
 }
 
+bool policy_absent(struct span dotted)
+{
+    for (size_t i = 0; i < ARRAY_LEN(absent); i++) {
+        size_t n = strlen(absent[i]);
+
+        if (span_starts(dotted, absent[i]) &&
+            (dotted.n == n || dotted.p[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
 bool policy_has(const struct policy *p, struct span dotted)
 {
     size_t len;
 
+    if (policy_absent(dotted))
+        return false;
     return policy_allows(p, dotted) || policy_renamed(dotted, &len) != NULL;
 }

@@ -26,6 +26,9 @@ bool policy_allows(const struct policy *p, struct span dotted);
  * is. */
 const char *policy_renamed(struct span dotted, size_t *top_len);
 
+/* Did an allowed package have DOTTED once, and has it no more? */
+bool policy_absent(struct span dotted);
+
 /* Is there such a package, under this or another name? */
 bool policy_has(const struct policy *p, struct span dotted);
 

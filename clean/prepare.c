@@ -157,7 +157,8 @@ static void find_registered(struct crepo *r, struct cfile *f)
  * its stores; the calls in its blocks are statements of their own. */
 static bool changes(const struct pystmt *s, const struct pyread *x)
 {
-    if (x->bound != 0 || (x->flags & PYREAD_DEFERRED))
+    if (x->bound != 0 || (x->flags & PYREAD_DEFERRED) ||
+        span_ends(x->dotted, ".__doc__")) /* there is none to add to */
         return false;
     if (s->kind == PYSTMT_EXPR && x->at == s->start &&
         (x->flags & PYREAD_CALL) && x->name.n < x->dotted.n)

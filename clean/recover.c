@@ -235,11 +235,30 @@ static bool last_way(const struct closure *c, const struct cfile *f,
     return b->closed;
 }
 
+/* Would block B of unit U, left out, raise while the source is imported: does
+ * it stand in a function that runs then, and in no try? */
+static bool raises_at_import(struct closure *c, const struct unit *u,
+                             const struct block *b)
+{
+    const struct pymod *m = u->f->m;
+    int scope = pymod_scope_at(m, b->start);
+
+    if (m->scopes.v[scope].parent != 0) /* of a function in it, or a method */
+        return false;
+    for (int i = (int)(b - u->f->scan.blocks.v); i >= 0;
+         i = u->f->scan.blocks.v[i].parent)
+        if (u->f->scan.blocks.v[i].tried)
+            return false;
+    return runs_at_import(c, u);
+}
+
 /* One of several ways that a function can go: where it is gone, it raises, so
  * that what is computed is right or nothing. */
-static bool cut_branch(struct closure *c, struct cfile *f, uint32_t at,
+static bool cut_branch(struct closure *c, const struct unit *u, uint32_t at,
                        const struct fault *x)
 {
+    struct cfile *f = u->f;
+
     for (int i = scan_block_at(&f->scan, at); i >= 0;
          i = f->scan.blocks.v[i].parent) {
         const struct block *b = &f->scan.blocks.v[i];
@@ -248,7 +267,7 @@ static bool cut_branch(struct closure *c, struct cfile *f, uint32_t at,
                                : "raise RuntimeError('left out')";
 
         if (!b->branch || last_way(c, f, b) ||
-            binds_for_others(c, f->m, b, &text))
+            binds_for_others(c, f->m, b, &text) || raises_at_import(c, u, b))
             continue;
         cut(c, DCUT_BLOCK, f, b->start, b->end, SPAN_LIT("a branch"), x)->text =
             text;
@@ -371,6 +390,10 @@ static bool cut_uncalled(struct closure *c, const struct unit *u,
     if (i == g->m->reads.n || g->m->reads.v[i].at != u->from_at ||
         closure_uses(c, g, i))
         return false;
+    /* a default value of a function that runs then is used then */
+    if (!(g->m->reads.v[i].flags & PYREAD_DEFERRED) &&
+        runs_at_import(c, &c->units.v[u->from]))
+        return false;
     cut(c, DCUT_UNCALLED, u->f, s->start, s->end,
         m->syms.v[m->globals.v[s->first_def]].name, x);
     return true;
@@ -419,7 +442,7 @@ bool recover(struct closure *c, const struct fault *x)
         }
         if (cut_decorator(c, f, at, x) || cut_statement(c, f, at, x) ||
             cut_block(c, f, at, x) || cut_body(c, &unit, x) ||
-            cut_method(c, f, at, x, true) || cut_branch(c, f, at, x) ||
+            cut_method(c, f, at, x, true) || cut_branch(c, &unit, at, x) ||
             cut_method(c, f, at, x, false) || cut_side_hook(c, f, at, x) ||
             (!is_member(c, &unit) && cut_uncalled(c, &unit, x)))
             return true;

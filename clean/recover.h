@@ -20,6 +20,9 @@ bool recover(struct closure *c, const struct fault *x);
  * with the method. */
 bool recover_check(const struct closure *c, struct fault *x);
 
+/* Does the function that unit U defines run while the source is imported: is it
+ * called, or a decorator, there? */
+bool runs_at_import(struct closure *c, const struct unit *u);
 /* Leave out the decorators of UNIT that only register. */
 void registrar_cut(struct closure *c, int unit);
 /* Something of the closure looks up what decorators that were left out

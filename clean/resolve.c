@@ -522,7 +522,8 @@ static void finish_target(struct crepo *r, struct target *t)
         u = py_unsafe_find(t->dotted);
         snprintf(name, sizeof(name), "s:%.*s", (int)MIN(t->dotted.n, 150u),
                  t->dotted.p);
-        if (!policy_has(r->policy, t->dotted) || shim_find(t->dotted))
+        if ((!policy_has(r->policy, t->dotted) && !policy_absent(t->dotted)) ||
+            shim_find(t->dotted))
             t->stand = id_of(r, span_str(name));
     } else if (t->kind == TARGET_BUILTIN) {
         snprintf(name, sizeof(name), "builtins.%.*s",

@@ -18,6 +18,7 @@ struct level {
     bool in_import;
     bool guarded;  /* inside a try body that catches ImportError */
     bool optional; /* inside an optional block */
+    bool format;   /* inside of braces of a format string */
     bool params;   /* inside the parameters of a function */
     bool function; /* inside the body of a function */
     uint16_t brackets, blocks;
@@ -327,6 +328,8 @@ static void attribute(struct walk *w, TSNode n)
     l.dotted = pynode_dotted(w->m->text, object);
     if (inside && l.dotted.n > 0)
         array_push(&w->s->literals, l);
+    if (l.dotted.n == 0 && py_unsafe_module(l.attr))
+        find(w, ts_node_start_byte(a), ERR_UNSAFE, l.attr);
 }
 
 /* Python reads identifiers in normal form NFKC, in which a full-width, raised
@@ -457,6 +460,7 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
     if (up && is(up->type, "try_statement") && here->field &&
         is(here->field, "body"))
         catches = catches_import_error(w, parent);
+    b.tried = catches;
     if (here->function)
         find_branch(n, parent, catches, &b);
     array_push(&w->s->blocks, b);
@@ -488,10 +492,38 @@ static void name_in_text(struct walk *w, TSNode n)
     }
 }
 
-static void string(struct walk *w, TSNode n)
+/* Has the string N the quotes of a format string that it is in? Before Python
+ * 3.12 it ends that. */
+static bool breaks_format(struct walk *w, TSNode n)
+{
+    struct span own = pynode_text(w->m->text, ts_node_child(n, 0));
+    TSNode p = ts_node_parent(n);
+
+    for (int i = 0; i < MAX_NODES && !ts_node_is_null(p); i++) {
+        if (pynode_is(p, "interpolation")) {
+            struct span out =
+                pynode_text(w->m->text, ts_node_child(ts_node_parent(p), 0));
+
+            while (own.n > 0 && own.p[0] != '"' && own.p[0] != '\'')
+                own = (struct span){own.p + 1, own.n - 1};
+            while (out.n > 0 && out.p[0] != '"' && out.p[0] != '\'')
+                out = (struct span){out.p + 1, out.n - 1};
+            return span_eq(own, out);
+        }
+        if (pynode_is(p, "block"))
+            break;
+        p = ts_node_parent(p);
+    }
+    return false;
+}
+
+static void string(struct walk *w, TSNode n, const struct level *here)
 {
     const char *what = secret_find(pynode_text(w->m->text, n), false);
 
+    if (here->format && breaks_format(w, n))
+        find(w, ts_node_start_byte(n), ERR_PARSE,
+             SPAN_LIT("syntax of Python 3.12"));
     if (what)
         find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
     name_in_text(w, n);
@@ -532,7 +564,14 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
     } else if (is(type, "expression_statement")) {
         return depth <= 1 || expression_statement(w, n);
     } else if (is(type, "string")) {
-        string(w, n);
+        string(w, n, here);
+    } else if (is(type, "interpolation")) {
+        here->format = true;
+    } else if (is(type, "type_alias_statement") ||
+               (is(type, "type_parameter") && up &&
+                (is(up->type, "function_definition") ||
+                 is(up->type, "class_definition")))) {
+        find(w, at, ERR_PARSE, SPAN_LIT("syntax of Python 3.12"));
     } else if (is(type, "string_content")) {
         struct range r = {at, ts_node_end_byte(n)};
 

@@ -35,6 +35,7 @@ struct block {
                        is not there: `if pretrained:`, `if has_apex:` */
     bool branch;    /* in a function, and a way past it: if, elif, else, except,
                        case, or the body of a try that catches ImportError */
+    bool tried;     /* body of a try that catches ImportError */
     bool closed;    /* branch of an if statement that has an else */
     uint32_t chain; /* branch: start of its if statement; else its own */
     int parent;     /* block around it, -1 = none */

@@ -51,6 +51,28 @@ static struct span full_name(const struct closure *c, const struct target *t)
                                  (int)t->name.n, t->name.p));
 }
 
+/* While the source is imported, a stand-in may be assigned, be an argument or a
+ * default, or an item of something; it has no items and is no operand. */
+static bool handed_around(struct closure *c, struct cfile *f,
+                          const struct pyread *x)
+{
+    struct span text = f->m->text;
+    uint32_t i = x->end, k = x->at;
+    int stmt;
+
+    while (i < text.n && (text.p[i] == ' ' || text.p[i] == '\t'))
+        i++;
+    while (k > 0 && (text.p[k - 1] == ' ' || text.p[k - 1] == '\t'))
+        k--;
+    if ((i == text.n || strchr(",)]}\n=:#;", text.p[i])) &&
+        (k == 0 || strchr(",([{\n=:;", text.p[k - 1])))
+        return true;
+    stmt = pymod_stmt_at(f->m, x->at);
+    return (x->flags & PYREAD_DEFERRED) &&
+           (stmt < 0 || !f->included[stmt] ||
+            !runs_at_import(c, &c->units.v[f->included[stmt] - 1]));
+}
+
 bool stand_name(struct closure *c, struct cfile *f, size_t i)
 {
     const struct pyread *x = &f->m->reads.v[i];
@@ -78,7 +100,7 @@ bool stand_name(struct closure *c, struct cfile *f, size_t i)
     };
 
     if (t->stand == 0 || (x->flags & (PYREAD_ANNOTATION | PYREAD_STORE)) ||
-        (!code && closure_uses(c, f, i)) ||
+        (!code && (closure_uses(c, f, i) || !handed_around(c, f, x))) ||
         (t->kind == TARGET_SYM && closure_symbol(c, t->file, t->name)))
         return false;
     closure_add(c, t->stand, e);

@@ -19,6 +19,11 @@ static const struct py_unsafe unsafe_attrs[] = {
 #include "py/unsafe.def"
 };
 
+static const struct py_unsafe module_names[] = {
+#define MODULE(name) {name, "module", false},
+#include "py/modules.def"
+};
+
 static const struct py_unsafe *find(const struct py_unsafe *t, size_t n,
                                     struct span key)
 {
@@ -126,6 +131,9 @@ bool py_is_inner_module(struct span dotted, bool *pure)
 #include "py/unsafe.def"
     };
 
+    *pure = false;
+    if (find(module_names, ARRAY_LEN(module_names), dotted))
+        return true;
     for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
         if (!span_is(dotted, modules[i].name))
             continue;
@@ -139,6 +147,18 @@ bool py_is_inner_module(struct span dotted, bool *pure)
 static bool opens_module(struct span part)
 {
     return span_is(part, "__dict__") || span_is(part, "__self__");
+}
+
+/* torch.__getattribute__("load"): of a module; a class has such a method to
+ * call. BEFORE: what it is asked of. */
+static bool asks_module(struct span before, struct span part)
+{
+    const char *dot = memrchr(before.p, '.', before.n);
+    char first = dot ? dot[1] : before.p[0];
+
+    return (span_is(part, "__getattribute__") ||
+            span_is(part, "__getattr__")) &&
+           !(first >= 'A' && first <= 'Z') && !span_starts(before, "builtins.");
 }
 
 /* REST, from a carried module on, as if it were imported by its own name. */
@@ -177,7 +197,7 @@ const struct py_unsafe *py_unsafe_find(struct span dotted)
             continue;
         while (i + 1 + part.n < dotted.n && part.p[part.n] != '.')
             part.n++;
-        if (opens_module(part))
+        if (opens_module(part) || asks_module((struct span){dotted.p, i}, part))
             return &opened;
         if (!carried_module(part))
             continue;
@@ -187,6 +207,17 @@ const struct py_unsafe *py_unsafe_find(struct span dotted)
             return u;
     }
     return NULL;
+}
+
+bool py_unsafe_module(struct span name)
+{
+    static const char *const names[] = {
+        "builtins", "importlib", "os", "shutil", "socket", "subprocess", "sys"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (span_is(name, names[i]))
+            return true;
+    return false;
 }
 
 const struct py_unsafe *py_unsafe_attr(struct span name)

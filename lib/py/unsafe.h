@@ -29,6 +29,10 @@ const struct py_unsafe *py_unsafe_find(struct span dotted);
  * none of its attributes is dangerous. */
 bool py_is_inner_module(struct span dotted, bool *pure);
 
+/* Is NAME a module that as an attribute of an unknown object is that module and
+ * nothing else: x.os? */
+bool py_unsafe_module(struct span name);
+
 /* Entry for an attribute NAME of any object, or NULL. */
 const struct py_unsafe *py_unsafe_attr(struct span name);
 

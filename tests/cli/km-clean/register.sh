@@ -57,7 +57,7 @@ class Env(nn.Module):
     def forward(self, x):
         return x + int(os.environ["N"])
 class Needed(nn.Module):
-    if "a" in os.environ["N"]:
+    if int(os.environ["N"]):
         def forward(self, x):
             return x
 === t.py
