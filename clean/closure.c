@@ -352,12 +352,17 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
                           const struct cfile *g, const struct pyread *r,
                           int unit, struct fault *x)
 {
-    const struct pysym *b[CREPO_BINDINGS];
-    size_t n = crepo_bindings(f, name, b), denied = 0, nothing = 0;
-    struct span rest = safe_rest(c, (struct cfile *)g, r);
+    const struct pysym *b[CREPO_BINDINGS], *last = pymod_lookup(f->m, 0, name);
+    size_t n, denied = 0, nothing = 0;
+    struct span rest;
     const struct target *t = NULL;
     uint32_t at = r->at;
     bool told = true;
+
+    if (last && last->earlier < 0 && !sym_is_import(last))
+        return 0; /* as nearly all */
+    n = crepo_bindings(f, name, b);
+    rest = safe_rest(c, (struct cfile *)g, r);
 
     for (size_t i = 0; i < n; i++) {
         const char *full;
@@ -375,9 +380,8 @@ static int check_bindings(struct closure *c, struct cfile *f, struct span name,
             if (py_unsafe_find(span_str(full)))
                 return fault_set(x, ERR_UNSAFE, unit, at, g, span_str(full),
                                  "");
-            denied += !policy_has(c->r->policy, t->dotted);
-            if (rest.n == 0 && policy_has(c->r->policy, t->dotted) &&
-                safe_opens(g, r, t))
+            denied += !t->has;
+            if (rest.n == 0 && t->has && safe_opens(g, r, t))
                 return fault_set(x, ERR_UNSAFE, unit, at, g, t->dotted,
                                  "a module as a value");
         } else if (t->kind == TARGET_NONE) {
@@ -452,7 +456,7 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
 {
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t = crepo_target(c->r, f, i);
-    bool denied = !policy_has(c->r->policy, t->dotted), stays = false;
+    bool denied = !t->has, stays = false;
     size_t len;
 
     /* `from packaging import version` has its own way */
@@ -533,6 +537,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     struct cfile *f = c->units.v[unit].f;
     const struct pyread *x = &f->m->reads.v[i];
     const struct target *t;
+    const struct entity *e;
     uint32_t end;
 
     t = crepo_target(c->r, f, i);
@@ -573,7 +578,9 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
             check_bindings(c, t->file, t->name, f, x, unit, bad) ||
             check_uncalled(c, f, i, t, unit, bad))
             return -1;
-        if (closure_require(c, t->file, t->name, unit, x->at, bad) ||
+        e = closure_by_id(c, t->id);
+        if ((!(e && e->required) &&
+             closure_require(c, t->file, t->name, unit, x->at, bad)) ||
             add_mutators(c, f, t->file, t->name, unit, x, bad))
             return -1;
         return f == t->file
@@ -659,8 +666,7 @@ static int nested_imports(struct closure *c, int unit, bool last,
             if (!last || im->guarded || im->optional ||
                 (y->scope == 0 && !(e && e->required)))
                 continue;
-            if (t->kind == TARGET_EXTERNAL &&
-                policy_has(c->r->policy, t->dotted))
+            if (t->kind == TARGET_EXTERNAL && t->has)
                 continue;
             if (t->kind == TARGET_EXTERNAL)
                 return fault_set(bad, ERR_IMPORT_DENIED, unit, im->start, f,

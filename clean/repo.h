@@ -29,6 +29,7 @@ struct target {
                          same for all that stand for it; 0 = none */
     int stand;        /* the same for what stands in its place: EXTERNAL that is
                          not on the list, MODULE; 0 = none */
+    bool has;         /* EXTERNAL: the policy has it */
     bool unsafe;      /* reading it is refused */
     bool unsafe_call; /* calling it is refused */
     uint32_t end;     /* SYM: end of the part of the chain that is replaced;

@@ -519,11 +519,11 @@ static void finish_target(struct crepo *r, struct target *t)
             t->stand = id_of(r, span_str(name));
     } else if (t->kind == TARGET_EXTERNAL) {
         t->id = import_id(r, t);
+        t->has = policy_has(r->policy, t->dotted);
         u = py_unsafe_find(t->dotted);
         snprintf(name, sizeof(name), "s:%.*s", (int)MIN(t->dotted.n, 150u),
                  t->dotted.p);
-        if ((!policy_has(r->policy, t->dotted) && !policy_absent(t->dotted)) ||
-            shim_find(t->dotted))
+        if ((!t->has && !policy_absent(t->dotted)) || shim_find(t->dotted))
             t->stand = id_of(r, span_str(name));
     } else if (t->kind == TARGET_BUILTIN) {
         snprintf(name, sizeof(name), "builtins.%.*s",

@@ -104,7 +104,7 @@ static int one_import(struct closure *c, struct cfile *f,
     const struct target *t = crepo_import(c->r, f, s);
     const char *full;
 
-    if (t->kind != TARGET_EXTERNAL || !policy_has(c->r->policy, t->dotted))
+    if (t->kind != TARGET_EXTERNAL || !t->has)
         return 0;
     full = arena_printf(c->arena, "%.*s%s%.*s", (int)t->dotted.n, t->dotted.p,
                         rest.n ? "." : "", (int)rest.n, rest.p);
@@ -225,7 +225,7 @@ int safe_class_import(struct closure *c, struct cfile *f, const struct pysym *s,
     bool pure;
 
     if (f->m->scopes.v[s->scope].kind != PYSCOPE_CLASS ||
-        t->kind != TARGET_EXTERNAL || !policy_has(c->r->policy, t->dotted))
+        t->kind != TARGET_EXTERNAL || !t->has)
         return 0;
     if (py_unsafe_find(t->dotted))
         return fault_set(bad, ERR_UNSAFE, unit, s->start, f, t->dotted, "");

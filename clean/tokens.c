@@ -365,26 +365,46 @@ size_t token_number(struct map *numbers, const struct token *k)
 {
     char key[160];
     void **number;
+    size_t used;
 
     if ((k->kind != TOKEN_NAME && k->kind != TOKEN_KEYWORD) || k->scope < 0)
         return 0;
-    snprintf(key, sizeof(key), "%d:%d:%.*s", (int)k->kind, k->scope,
-             (int)MIN(k->text.n, 128u), k->text.p);
-    number = map_ref(numbers, span_str(key));
+    key[0] = (char)('0' + (int)k->kind);
+    memcpy(key + 1, &k->scope, sizeof(k->scope));
+    used = 1 + sizeof(k->scope);
+    memcpy(key + used, k->text.p, MIN(k->text.n, 128u));
+    used += MIN(k->text.n, 128u);
+    number = map_ref(numbers, (struct span){key, used});
     if (!*number)
         *number = (void *)(uintptr_t)numbers->n;
     return (size_t)(uintptr_t)*number;
+}
+
+/* Without printf, whose share of the time shows: once a token. */
+static void put_decimal(struct buf *out, size_t n)
+{
+    char text[24];
+    size_t i = sizeof(text);
+
+    do {
+        text[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    (void)buf_add(out, text + i, sizeof(text) - i);
 }
 
 void token_put(struct buf *out, const struct token *k, size_t number)
 {
     (void)buf_addc(out, (char)('A' + (int)k->kind));
     if (number > 0) {
-        (void)buf_printf(out, "#%zu.", number);
+        (void)buf_addc(out, '#');
+        put_decimal(out, number);
+        (void)buf_addc(out, '.');
         return;
     }
     /* The length keeps fields from running into one another. */
-    (void)buf_printf(out, "%zu:", k->text.n);
+    put_decimal(out, k->text.n);
+    (void)buf_addc(out, ':');
     (void)buf_addspan(out, k->text);
 }
 
