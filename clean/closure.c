@@ -66,7 +66,8 @@ const struct dcut *closure_body(const struct closure *c, const struct unit *u)
 
     for (size_t i = 0; i < c->cuts.n; i++)
         if ((c->cuts.v[i].kind == DCUT_BODY ||
-             c->cuts.v[i].kind == DCUT_UNCALLED) &&
+             c->cuts.v[i].kind == DCUT_UNCALLED ||
+             c->cuts.v[i].kind == DCUT_REFERENCE) &&
             c->cuts.v[i].f == u->f && c->cuts.v[i].start == start)
             return &c->cuts.v[i];
     return NULL;
@@ -683,9 +684,13 @@ static int close_unit(struct closure *c, int unit, struct fault *bad)
 {
     const struct unit u = c->units.v[unit];
     const struct pystmt *s = &u.f->m->stmts.v[u.stmt];
+    const struct dcut *d = closure_body(c, &u);
 
     registrar_cut(c, unit);
     if (check_errors(c, unit, bad) || safe_findings(c, unit, bad))
+        return -1;
+    if (d && d->kind == DCUT_REFERENCE &&
+        closure_require(c, u.f, d->reference, unit, s->start, bad))
         return -1;
     for (size_t i = reads_from(u.f->m, s->start);
          i < u.f->m->reads.n && u.f->m->reads.v[i].at < s->end; i++)

@@ -47,16 +47,18 @@ enum dcut_kind {
     DCUT_RAISE,     /* body of a function: raises instead */
     DCUT_UNCALLED,  /* a whole definition of the module that is only handed
                    around: raises when it is called */
-    DCUT_BODY       /* a whole function that asks for a package */
+    DCUT_BODY,      /* a whole function that asks for a package */
+    DCUT_REFERENCE  /* a whole function, which calls another one instead */
 };
 
 struct dcut {
     enum dcut_kind kind;
     struct cfile *f;
     uint32_t start, end;
-    struct span name;   /* METHOD, BODY, RAISE, STUB */
-    const char *text;   /* BLOCK, RAISE: what takes its place */
-    enum err_code code; /* what was wrong with it */
+    struct span name;      /* METHOD, BODY, RAISE, STUB */
+    struct span reference; /* REFERENCE: the other function */
+    const char *text;      /* BLOCK, RAISE, REFERENCE: what takes its place */
+    enum err_code code;    /* what was wrong with it */
     const char *note;
     const struct pydef *registrar; /* DECORATOR: the function of this file that
                                       it calls, when it only registers */
@@ -110,7 +112,8 @@ bool entity_is_package(const struct entity *e);
 /* Is read I of F more than a value that is handed around: is it called, gone
  * into, a decorator, a base? */
 bool closure_uses(const struct closure *c, struct cfile *f, size_t i);
-/* The DCUT_BODY or DCUT_UNCALLED that replaces unit U, or NULL. */
+/* The DCUT_BODY, DCUT_UNCALLED or DCUT_REFERENCE that replaces unit U, or
+ * NULL. */
 const struct dcut *closure_body(const struct closure *c, const struct unit *u);
 /* Is offset AT of F left out? */
 bool closure_is_cut(const struct closure *c, const struct cfile *f,

@@ -259,7 +259,7 @@ static struct val *cuts_list(struct arena *a, const struct closure *c)
         [DCUT_DECORATOR] = "decorator", [DCUT_METHOD] = "method",
         [DCUT_STATEMENT] = "statement", [DCUT_BLOCK] = "block",
         [DCUT_RAISE] = "body",          [DCUT_UNCALLED] = "uncalled",
-        [DCUT_BODY] = "absent",
+        [DCUT_BODY] = "absent",         [DCUT_REFERENCE] = "reference",
     };
     struct val *list = val_list(a);
 

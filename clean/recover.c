@@ -4,6 +4,7 @@
 
 #include "clean/closure.h"
 #include "clean/recover.h"
+#include "clean/reference.h"
 
 /* Methods that torch.nn.Module itself calls, or whose absence would change
  * what an object does without anybody calling them by name. */
@@ -221,7 +222,7 @@ static bool cut_block(struct closure *c, struct cfile *f, uint32_t at,
     return false;
 }
 
-/* Is B the last way of its if statement that is left? */
+/* Is B the last way of its if statement that is left and leads on? */
 static bool last_way(const struct closure *c, const struct cfile *f,
                      const struct block *b)
 {
@@ -229,7 +230,8 @@ static bool last_way(const struct closure *c, const struct cfile *f,
         const struct block *y = &f->scan.blocks.v[i];
 
         if (y != b && y->closed && y->chain == b->chain &&
-            y->start >= b->chain && !closure_is_cut(c, f, y->start))
+            y->start >= b->chain && !y->raises &&
+            !closure_is_cut(c, f, y->start))
             return false;
     }
     return b->closed;
@@ -442,8 +444,9 @@ bool recover(struct closure *c, const struct fault *x)
         }
         if (cut_decorator(c, f, at, x) || cut_statement(c, f, at, x) ||
             cut_block(c, f, at, x) || cut_body(c, &unit, x) ||
-            cut_method(c, f, at, x, true) || cut_branch(c, &unit, at, x) ||
-            cut_method(c, f, at, x, false) || cut_side_hook(c, f, at, x) ||
+            reference_cut(c, &unit, x) || cut_method(c, f, at, x, true) ||
+            cut_branch(c, &unit, at, x) || cut_method(c, f, at, x, false) ||
+            cut_side_hook(c, f, at, x) ||
             (!is_member(c, &unit) && cut_uncalled(c, &unit, x)))
             return true;
         if (unit.mutator || is_member(c, &unit)) {

@@ -78,15 +78,23 @@ static bool is_bracket(const char *type)
     return false;
 }
 
-/* Does the handler N end by raising? */
+/* Does the block N end by raising? */
+static bool block_raises(TSNode n)
+{
+    uint32_t i = ts_node_named_child_count(n);
+
+    while (i > 0 && pynode_is(ts_node_named_child(n, i - 1), "comment"))
+        i--;
+    return i > 0 && pynode_is(ts_node_named_child(n, i - 1), "raise_statement");
+}
+
+/* Does the handler N? */
 static bool raises(TSNode n)
 {
     for (uint32_t i = 0; i < ts_node_named_child_count(n); i++) {
         TSNode b = ts_node_named_child(n, i);
-        uint32_t count = ts_node_named_child_count(b);
 
-        if (pynode_is(b, "block") && count > 0 &&
-            pynode_is(ts_node_named_child(b, count - 1), "raise_statement"))
+        if (pynode_is(b, "block") && block_raises(b))
             return true;
     }
     return false;
@@ -451,6 +459,7 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
         .end = ts_node_end_byte(n),
         .n = count_statements(n),
         .parent = scan_block_at(w->s, ts_node_start_byte(n)),
+        .raises = block_raises(n),
     };
     bool catches = false;
 

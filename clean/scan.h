@@ -37,6 +37,7 @@ struct block {
                        case, or the body of a try that catches ImportError */
     bool tried;     /* body of a try that catches ImportError */
     bool closed;    /* branch of an if statement that has an else */
+    bool raises;    /* its last statement raises */
     uint32_t chain; /* branch: start of its if statement; else its own */
     int parent;     /* block around it, -1 = none */
 };

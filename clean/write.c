@@ -2,6 +2,7 @@
 #include "base.h"
 
 #include "clean/edit.h"
+#include "clean/reference.h"
 #include "clean/stand.h"
 #include "clean/write.h"
 
@@ -429,6 +430,8 @@ static int write_body(struct writer *w, const struct unit *u,
     struct span package = {d->name.p + 3, d->name.n - 3 - 10};
     const struct entity *e = closure_symbol(w->c, u->f, d->name);
 
+    if (d->kind == DCUT_REFERENCE)
+        return reference_write(w->c, u, d, w->out);
     if (d->kind == DCUT_UNCALLED &&
         u->f->m->stmts.v[u->stmt].kind == PYSTMT_FUNCTION)
         return buf_printf(w->out, "def %s(*args, **kwargs):\n    %s\n", e->out,
