@@ -55,7 +55,7 @@ void pytree_release(struct pytree *t);
 struct span pynode_text(struct span text, TSNode n); /* borrows from TEXT */
 bool pynode_is(TSNode n, const char *type);
 TSNode pynode_field(TSNode n, const char *field); /* FIELD: a literal */
-uint32_t pynode_line(TSNode n);     /* 1-based */
+uint32_t pynode_line(TSNode n);                   /* 1-based */
 uint32_t pynode_end_line(TSNode n); /* last line that holds a byte of it */
 /* Dotted text of an identifier or a chain of attributes of identifiers
  * ("a.b.c", no white space or comment inside), else an empty span. */
