@@ -5,12 +5,15 @@
 #include "clean/dup.h"
 #include "clean/lift.h"
 #include "clean/module.h"
+#include "clean/recover.h"
 #include "clean/secret.h"
 #include "clean/stand.h"
 #include "clean/write.h"
 
 /* Classes that are looked at on the way to a forward. */
 #define MAX_BASES 256
+/* Methods left out let others go. */
+#define MAX_LEAN 3
 
 /* Modules of torch that have no forward of their own. */
 static bool is_container(struct span dotted)
@@ -290,6 +293,25 @@ static struct val *cuts_list(struct arena *a, const struct closure *c)
     return list;
 }
 
+/* Close C over STMT of F and write it; TOP is the entry's statement. A source
+ * that is too large is tried without the methods that nothing asks for. */
+static int write_closure(struct closure *c, struct cfile *f, int stmt,
+                         struct span top, struct span wanted,
+                         struct buf *source, struct map *packages)
+{
+    for (int i = 0;; i++) {
+        if (closure_run(c, f, stmt) || closure_order(c) ||
+            closure_names(c, f, top, wanted))
+            return -1;
+        if (write_source(c, source, packages) == 0)
+            return 0;
+        if (i == MAX_LEAN || !lean_cut(c))
+            return -1;
+        buf_clear(source);
+        map_release(packages);
+    }
+}
+
 static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
                       int stmt, struct span name, struct val *rec,
                       struct likeness *like)
@@ -303,8 +325,7 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
     /* A nested class has no name of its own to give up. */
     if (c->r->policy->kernelbench && top.n == name.n)
         wanted = SPAN_LIT("Model");
-    if (closure_run(c, f, stmt) || closure_order(c) ||
-        closure_names(c, f, top, wanted) || write_source(c, &source, &packages))
+    if (write_closure(c, f, stmt, top, wanted, &source, &packages))
         goto out;
     entry = span_str(arena_printf(c->arena, "%s%.*s",
                                   closure_symbol(c, f, top)->out,

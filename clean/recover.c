@@ -8,7 +8,7 @@
 
 /* Methods that torch.nn.Module itself calls, or whose absence would change
  * what an object does without anybody calling them by name. */
-static bool is_hook(struct span name)
+bool recover_is_hook(struct span name)
 {
     static const char *const names[] = {
         "forward",
@@ -291,7 +291,7 @@ static const struct pydef *method_at(const struct cfile *f, uint32_t at)
     return NULL;
 }
 
-static bool word_char(char ch)
+bool recover_is_word(char ch)
 {
     return ch == '_' || (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
            (ch >= 'A' && ch <= 'Z') || (unsigned char)ch >= 0x80;
@@ -300,7 +300,7 @@ static bool word_char(char ch)
 /* Does the word at AT, of N bytes, ask an object or a class body for something
  * of that name? Not a parameter, a keyword of a call, a local name, or a value
  * of a model's settings. */
-static bool asks_for(const struct cfile *f, uint32_t at, size_t n)
+bool recover_asks_for(const struct cfile *f, uint32_t at, size_t n)
 {
     static const char settings[] = "hparams.";
     const struct pymod *m = f->m;
@@ -332,10 +332,11 @@ static bool find_mention(const struct closure *c, struct span name, int *unit,
         while (p < end &&
                (p = memmem(p, (size_t)(end - p), name.p, name.n)) != NULL) {
             uint32_t at = (uint32_t)(p - f->m->text.p);
-            bool word = (at == 0 || !word_char(p[-1])) &&
-                        (p + name.n == end || !word_char(p[name.n]));
+            bool word = (at == 0 || !recover_is_word(p[-1])) &&
+                        (p + name.n == end || !recover_is_word(p[name.n]));
 
-            if (word && asks_for(f, at, name.n) && !closure_is_cut(c, f, at)) {
+            if (word && recover_asks_for(f, at, name.n) &&
+                !closure_is_cut(c, f, at)) {
                 *unit = (int)i;
                 *where = at;
                 return true;
@@ -346,6 +347,12 @@ static bool find_mention(const struct closure *c, struct span name, int *unit,
     return false;
 }
 
+void recover_cut_method(struct closure *c, struct cfile *f,
+                        const struct pydef *d, const struct fault *x)
+{
+    cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
+}
+
 /* A method; with UNNAMED only when nothing so far names it. */
 static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
                        const struct fault *x, bool unnamed)
@@ -354,10 +361,10 @@ static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
     uint32_t where;
     int unit;
 
-    if (!d || is_hook(d->name) ||
+    if (!d || recover_is_hook(d->name) ||
         (unnamed && find_mention(c, d->name, &unit, &where)))
         return false;
-    cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
+    recover_cut_method(c, f, d, x);
     return true;
 }
 

@@ -20,6 +20,21 @@ bool recover(struct closure *c, const struct fault *x);
  * with the method. */
 bool recover_check(const struct closure *c, struct fault *x);
 
+/* Leave out the method D of F; X tells why. */
+void recover_cut_method(struct closure *c, struct cfile *f,
+                        const struct pydef *d, const struct fault *x);
+/* Is NAME a method that torch.nn.Module itself calls, or whose absence would
+ * change what an object does without anybody calling it by name? */
+bool recover_is_hook(struct span name);
+/* Does the word at AT of F, of N bytes, ask an object or a class body for
+ * something of that name? */
+bool recover_asks_for(const struct cfile *f, uint32_t at, size_t n);
+bool recover_is_word(char ch);
+
+/* lean.c: leave out the methods of C, closed, that nothing asks for; false when
+ * there are none. Close again. */
+bool lean_cut(struct closure *c);
+
 /* Does the function that unit U defines run while the source is imported: is it
  * called, or a decorator, there? */
 bool runs_at_import(struct closure *c, const struct unit *u);
