@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harvest/blobs.h"
 #include "harvest/harvest.h"
 #include "harvest/targets.h"
 #include "io.h"
@@ -61,6 +62,7 @@ struct forge {
 };
 
 static char *temporary; /* folder of this process */
+static struct harvest_kit kit;
 
 static int unlink_one(const char *path, const struct stat *st, int kind,
                       struct FTW *at)
@@ -185,7 +187,7 @@ static int one_commit(void *payload, const char *commit, struct span oids,
     memcpy(t.commit, commit, sizeof(t.commit));
     if (oids.n % (OID_HEX / 2) != 0)
         bug("%zu bytes of ids", oids.n);
-    if (harvest_repo(&rules, &t, oids, &out, &done, e) == 0)
+    if (harvest_repo(&rules, &kit, &t, oids, &out, &done, e) == 0)
         check_records(buf_span(&out));
     buf_release(&out);
     return 0;
@@ -211,8 +213,8 @@ static void harvest_all(const char *root)
             (void)!gitrepo_commit(r, NULL, t.commit, &t.err);
     }
     gitrepo_close(r);
-    if (harvest_repo(&rules, &t, (struct span){NULL, 0}, &out, &done, &t.err) !=
-            0 ||
+    if (harvest_repo(&rules, &kit, &t, (struct span){NULL, 0}, &out, &done,
+                     &t.err) != 0 ||
         check_records(buf_span(&out)) == 0)
         bug("a repository without a record");
     buf_release(&out);
@@ -222,7 +224,7 @@ static void start(void)
 {
     static const char *const places[] = {"/dev/shm", "/tmp"};
     struct err e;
-    if (git_start(&e) != 0)
+    if (git_start(&e) != 0 || !(kit.parser = pyparser_new(&e)))
         die_err(&e);
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 0);
     for (size_t i = 0; i < ARRAY_LEN(places) && !temporary; i++) {
@@ -251,7 +253,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put_parts(&f, (struct span){(const char *)data, size});
     git_odb_free(f.odb);
     git_repository_free(f.git);
+    kit.blobs = blobs_new();
     harvest_all(f.root);
+    blobs_free(kit.blobs);
     nftw(f.root, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
     free(f.root);
     return 0;
