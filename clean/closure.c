@@ -626,6 +626,20 @@ static int check_errors(struct closure *c, int unit, struct fault *bad)
     return 0;
 }
 
+/* Does statement S of the module raise where an import of it fails, at its end
+ * of another way: `else: raise ImportError(...)`? */
+static bool raises_without(const struct cfile *f, const struct pystmt *s)
+{
+    for (size_t i = 0; i < f->scan.blocks.n; i++) {
+        const struct block *b = &f->scan.blocks.v[i];
+
+        if (b->raises && b->start >= s->start && b->end <= s->end &&
+            pymod_scope_at(f->m, b->start) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Imports inside of the unit that turn into assignments: what they name is
  * needed. Those that cannot be had must have been guarded or be unused. */
 static int nested_imports(struct closure *c, int unit, bool last,
@@ -664,10 +678,12 @@ static int nested_imports(struct closure *c, int unit, bool last,
                     return -1;
                 continue;
             }
-            if (!last || im->guarded || im->optional ||
-                (y->scope == 0 && !(e && e->required)))
+            if (!last || (t->kind == TARGET_EXTERNAL && t->has))
                 continue;
-            if (t->kind == TARGET_EXTERNAL && t->has)
+            if ((im->guarded || im->optional ||
+                 (y->scope == 0 && !(e && e->required))) &&
+                !(y->scope == 0 && t->kind == TARGET_EXTERNAL &&
+                  raises_without(f, s)))
                 continue;
             if (t->kind == TARGET_EXTERNAL)
                 return fault_set(bad, ERR_IMPORT_DENIED, unit, im->start, f,
