@@ -255,9 +255,10 @@ static void see_value(struct skim *s, enum token kind, struct span w)
 static bool is_compound(struct span w)
 {
     static const char *const words[] = {
-        "if",     "elif",   "while", "for",    "with",    "match", "case",
-        "except", "class",  "del",   "import", "from",    "type",  "global",
-        "async",  "lambda", "print", "exec",   "nonlocal"};
+        "if",     "elif",   "else", "try",     "except", "finally",
+        "while",  "for",    "with", "match",   "case",   "class",
+        "del",    "import", "from", "type",    "global", "async",
+        "lambda", "print",  "exec", "nonlocal"};
     return w.n <= 8 && is_one_of(w, words, ARRAY_LEN(words));
 }
 

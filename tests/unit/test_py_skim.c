@@ -62,6 +62,9 @@ static const struct {
     {"del (aaaa, bbbb)\n", NULL},
     {"class A(make(aaaa, bbbb), metaclass=M): pass\n", NULL},
     {"from m import (aaaa, bbbb)\n", NULL},
+    {"try: from m import (aaaa, bbbb)\nexcept X: pass\n", NULL},
+    {"if x: pass\nelse: from m import (aaaa, bbbb)\n", NULL},
+    {"try: pass\nfinally: del (aaaa, bbbb)\n", NULL},
     {"match (aaaa, bbbb):\n    case (cccc, dddd): pass\n", NULL},
     {"def f(a): pass\n", NULL}, /* too short to be worth it */
     /* Of Python 2: what the class is in must be known. */
