@@ -47,6 +47,29 @@ static const char *has(const struct buf *w, const char *phrase)
     return NULL;
 }
 
+static bool ends_so(const struct buf *w, size_t n, const char *word)
+{
+    size_t k = strlen(word);
+    return n >= k + 1 && memcmp(w->p + n - k, word, k) == 0 &&
+           w->p[n - k - 1] == ' ';
+}
+
+/* Is one of LIST among the N words before AT? */
+static bool has_before(const struct buf *w, const char *at, int n,
+                       const char *const *list, size_t n_list)
+{
+    size_t end = (size_t)(at - w->p);
+    for (; n > 0 && end > 0; n--) {
+        for (size_t i = 0; i < n_list; i++)
+            if (ends_so(w, end, list[i]))
+                return true;
+        while (end > 0 && w->p[end - 1] != ' ')
+            end--;
+        end -= end > 0;
+    }
+    return false;
+}
+
 struct rule {
     const char *spdx;
     const char *all[3]; /* phrases that must be there */
@@ -181,7 +204,12 @@ struct hits {
         const char *spdx, *at;
     } v[16];
     size_t n;
+    bool denied; /* "not licensed under" one of them */
 };
+
+static const char *const denials[] = {
+    "not",  "never",  "longer", "neither", "isnt", "arent",   "wasnt", "nor",
+    "dont", "doesnt", "cant",   "cannot",  "wont", "without", "werent"};
 
 static void collect(struct hits *h, const struct buf *w,
                     const struct rule *rules, size_t n_rules)
@@ -196,6 +224,7 @@ static void collect(struct hits *h, const struct buf *w,
             ok = strcmp(h->v[k].spdx, r->spdx) != 0;
         if (!ok || h->n == ARRAY_LEN(h->v))
             continue;
+        h->denied |= has_before(w, at, 3, denials, ARRAY_LEN(denials));
         size_t k = h->n++;
         for (; k > 0 && h->v[k - 1].at > at; k--)
             h->v[k] = h->v[k - 1];
@@ -219,6 +248,8 @@ static void collect_all(struct hits *h, const struct buf *w)
  * meaning to limit it, or have it in their id. */
 static bool limited(const struct hits *h, const struct buf *w)
 {
+    if (h->denied)
+        return true;
     for (size_t i = 0; i < h->n; i++)
         if (strstr(h->v[i].spdx, "GPL") || strncmp(h->v[i].spdx, "CC", 2) == 0)
             return false;
@@ -272,6 +303,33 @@ static const struct rule claims[] = {
     {"BSD-3-Clause", {"under a bsd 3 clause license"}, NULL},
 };
 
+/* What makes of a claim one of something else, or of another time. */
+static const char *const others[] = {
+    "which",    "dataset", "datasets",     "data",       "weights",
+    "uses",     "based",   "original",     "formerly",   "was",
+    "were",     "if",      "dependencies", "dependency", "unless",
+    "upstream", "files",   "previously"};
+
+/* Does W claim SPDX for itself by one of the rules? */
+static bool claimed(const struct buf *w, const char *spdx,
+                    const struct rule *rules, size_t n_rules)
+{
+    for (size_t i = 0; i < n_rules; i++) {
+        struct buf rest = *w;
+        const char *at;
+        if (strcmp(rules[i].spdx, spdx) != 0)
+            continue;
+        while ((at = has(&rest, rules[i].all[0])) != NULL) {
+            if (!has_before(w, at, 4, others, ARRAY_LEN(others)))
+                return true;
+            size_t n = (size_t)(at - rest.p) + 1;
+            rest.n -= n;
+            rest.p += n;
+        }
+    }
+    return false;
+}
+
 void licence_readme(char spdx[SPDX_MAX], struct span text)
 {
     struct buf w = BUF_INIT(MAX_TEXT + 16);
@@ -282,7 +340,9 @@ void licence_readme(char spdx[SPDX_MAX], struct span text)
     collect(&h, &w, notices, ARRAY_LEN(notices));
     collect(&h, &w, claims, ARRAY_LEN(claims));
     /* Of two, one is that of a part, or of something else. */
-    if (h.n == 1 && !limited(&h, &w))
+    if (h.n == 1 && !limited(&h, &w) &&
+        (claimed(&w, h.v[0].spdx, notices, ARRAY_LEN(notices)) ||
+         claimed(&w, h.v[0].spdx, claims, ARRAY_LEN(claims))))
         join(spdx, &h);
     buf_release(&w);
 }
@@ -296,28 +356,44 @@ static bool spdx_char(char c)
            c == '(' || c == ')' || c == ' ';
 }
 
-/* Value of an SPDX tag in LINE; false when there is none. */
-static bool tag_value(char spdx[SPDX_MAX], struct span line)
+/* Add the value of an SPDX tag in LINE to SPDX: several hold together. Returns
+ * 0 = there is none, 1, 2 = it names no licence or is no expression. */
+static int add_tag(char spdx[SPDX_MAX], struct span line)
 {
     static const char tag[] = "SPDX-License-Identifier:";
     const char *p =
         line.n ? memmem(line.p, line.n, tag, sizeof(tag) - 1) : NULL;
+    char old[SPDX_MAX], one[SPDX_MAX];
     if (!p)
-        return false;
+        return 0;
     const char *end = line.p + line.n;
     p += sizeof(tag) - 1;
-    while (p < end && *p == ' ')
+    while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     size_t n = 0;
     while (p + n < end && spdx_char(p[n]))
         n++;
+    bool more = p + n < end && strchr("/,;&|:_", p[n]);
     while (n > 0 && p[n - 1] == ' ')
         n--;
-    if (n == 0 || n >= SPDX_MAX)
-        return false;
-    memcpy(spdx, p, n);
-    spdx[n] = '\0';
-    return true;
+    if (n == 0 && p < end && strchr("\"'", *p))
+        return 0; /* code that speaks of the tag */
+    if (n == 0 || n >= SPDX_MAX || more)
+        return 2;
+    memcpy(one, p, n);
+    one[n] = '\0';
+    if (!licence_is_expression(one))
+        return 2;
+    if (!spdx[0] || strcmp(spdx, one) == 0) {
+        memcpy(spdx, one, n + 1);
+        return 1;
+    }
+    memcpy(old, spdx, SPDX_MAX);
+    bool left = strstr(old, " OR ") && old[0] != '(',
+         right = strstr(one, " OR ");
+    int k = snprintf(spdx, SPDX_MAX, "%s%s%s AND %s%s%s", left ? "(" : "", old,
+                     left ? ")" : "", right ? "(" : "", one, right ? ")" : "");
+    return k > 0 && k < SPDX_MAX ? 1 : 2;
 }
 
 static struct span take_line(struct span *rest)
@@ -365,11 +441,15 @@ int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source)
     spdx[0] = '\0';
     *tag = false;
     for (int i = 0; i < TAG_LINES && rest.n > 0; i++) {
-        if (tag_value(spdx, take_line(&rest))) {
-            *tag = true;
-            return 1;
+        int said = add_tag(spdx, take_line(&rest));
+        *tag |= said != 0;
+        if (said == 2) {
+            spdx[0] = '\0';
+            return 2;
         }
     }
+    if (*tag)
+        return 1;
     struct buf text = BUF_INIT(MAX_HEADER + 4096), w = BUF_INIT(MAX_HEADER * 2);
     struct hits h = {.n = 0};
     header_text(&text, source);
@@ -381,57 +461,4 @@ int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source)
     buf_release(&text);
     buf_release(&w);
     return rc;
-}
-
-/* ---- rules ---- */
-
-static bool listed(const char *const *v, size_t n, struct span id)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct span pat = span_str(v[i]);
-        bool wild = span_ends(pat, "*");
-        if (wild)
-            pat.n--;
-        if (id.n >= pat.n && (wild || id.n == pat.n) &&
-            strncasecmp(id.p, pat.p, pat.n) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool one_allowed(const struct licence_rules *r, struct span id)
-{
-    if (listed(r->deny, r->n_deny, id))
-        return false;
-    return r->n_allow == 0 || listed(r->allow, r->n_allow, id);
-}
-
-bool licence_allowed(const struct licence_rules *rules, const char *expr)
-{
-    /* OR binds weaker than AND; brackets only group what AND joins anyway, so
-     * an expression with both operators and brackets is read strictly: all of
-     * it must be allowed. */
-    bool strict = strpbrk(expr, "()") && strstr(expr, " AND ");
-    bool any = false, all = true, some = false;
-    const char *p = expr;
-    while (*p) {
-        size_t skip = strspn(p, " ()"), n = strcspn(p + skip, " ()");
-        struct span word = {p + skip, n};
-        p += skip + n;
-        if (n == 0)
-            break;
-        if (span_is(word, "OR")) {
-            if (!strict) {
-                any |= all;
-                all = true;
-            }
-        } else if (span_is(word, "WITH")) {
-            skip = strspn(p, " ()");
-            p += skip + strcspn(p + skip, " ()"); /* exceptions only permit */
-        } else if (!span_is(word, "AND")) {
-            all = all && one_allowed(rules, word);
-            some = true;
-        }
-    }
-    return some && (any || all);
 }

@@ -21,9 +21,9 @@ void licence_text(char spdx[SPDX_MAX], struct span text);
 void licence_readme(char spdx[SPDX_MAX], struct span text);
 
 /* Licence stated at the top of a Python file: SPDX tag in its first lines,
- * else a notice in its leading comments or docstring. Returns 0 = nothing is
- * said there; 1 = SPDX set, TAG tells which way; 2 = a notice that limits use
- * or is not understood: SPDX is "". */
+ * (several hold together), else a notice in its leading comments or docstring.
+ * Returns 0 = nothing is said there; 1 = SPDX set; 2 = what limits use, denies
+ * a licence or is not understood: SPDX is "". TAG tells which way. */
 int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source);
 
 /* Does EXPR pass: every licence joined by AND is allowed, of those joined by
@@ -33,6 +33,8 @@ struct licence_rules {
     size_t n_allow, n_deny;
 };
 bool licence_allowed(const struct licence_rules *rules, const char *expr);
+/* Is EXPR an SPDX expression that names licences (not NONE, NOASSERTION)? */
+bool licence_is_expression(const char *expr);
 
 /* Rank of a file name as licence file, 0 = it is none; the higher the better
  * ("LICENSE" before "LICENSE.md" before "COPYING" before "COPYRIGHT"). */
@@ -40,7 +42,7 @@ int licence_file_rank(struct span name);
 /* Rank of a name like LICENSE-MIT, one of several to choose from. */
 bool licence_is_variant(int rank);
 /* Licence named by the text of package metadata: pyproject.toml, setup.cfg,
- * setup.py, PKG-INFO; "" when it names none that is known. */
+ * setup.py, PKG-INFO; "" when it names none that is known, or several. */
 void licence_metadata(char spdx[SPDX_MAX], struct span text);
 
 #endif

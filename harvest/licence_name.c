@@ -86,6 +86,15 @@ static const struct {
     {"gnu general public license v3 (gplv3)", "GPL-3.0-only"},
     {"gpl-2.0", "GPL-2.0-only"},
     {"gplv2", "GPL-2.0-only"},
+    {"gnu general public license v3 or later (gplv3+)", "GPL-3.0-or-later"},
+    {"gnu general public license v2 (gplv2)", "GPL-2.0-only"},
+    {"gnu general public license v2 or later (gplv2+)", "GPL-2.0-or-later"},
+    {"gnu affero general public license v3", "AGPL-3.0-only"},
+    {"gnu affero general public license v3 or later (agplv3+)",
+     "AGPL-3.0-or-later"},
+    {"gnu lesser general public license v3 (lgplv3)", "LGPL-3.0-only"},
+    {"gnu lesser general public license v3 or later (lgplv3+)",
+     "LGPL-3.0-or-later"},
     {"lgpl-3.0", "LGPL-3.0-only"},
     {"agpl-3.0", "AGPL-3.0-only"},
     {"unlicense", "Unlicense"},
@@ -141,13 +150,19 @@ static bool line_names(char spdx[SPDX_MAX], struct span line)
 
 void licence_metadata(char spdx[SPDX_MAX], struct span text)
 {
+    char one[SPDX_MAX];
     spdx[0] = '\0';
     text.n = MIN(text.n, (size_t)64 << 10);
     while (text.n > 0) {
         const char *nl = memchr(text.p, '\n', text.n);
         size_t n = nl ? (size_t)(nl - text.p) : text.n;
-        if (line_names(spdx, (struct span){text.p, n}))
-            return;
+        if (line_names(one, (struct span){text.p, n})) {
+            if (spdx[0] && strcmp(spdx, one) != 0) {
+                spdx[0] = '\0'; /* together, or one of them: nobody says */
+                return;
+            }
+            memcpy(spdx, one, SPDX_MAX);
+        }
         n += nl != NULL;
         text = (struct span){text.p + n, text.n - n};
     }

@@ -187,7 +187,7 @@ static bool said_beside(struct terms *t, struct gitrepo *git, struct span path,
     struct err e;
     bool tag = false;
     if (oid && gitrepo_blob(git, oid, MAX_LICENCE_FILE, &b, &e) == 0 &&
-        licence_header(out->spdx, &tag, buf_span(&b)) == 1 && tag)
+        licence_header(out->spdx, &tag, buf_span(&b)) > 0 && tag)
         out->evidence =
             arena_printf(&t->arena, "%.*s.license", (int)path.n, path.p);
     buf_release(&b);

@@ -114,6 +114,29 @@ static const struct {
     {"\"\"\"Licensed under the Apache License, Version 2.0.\nFrom x, "
      "where\n" BSD_TEXT "\"\"\"\n",
      1, false, "Apache-2.0 AND BSD-2-Clause"},
+    /* Several tags hold together. */
+    {"# SPDX-License-Identifier: MIT\n# SPDX-License-Identifier: "
+     "GPL-2.0-only\n",
+     1, true, "MIT AND GPL-2.0-only"},
+    {"# SPDX-License-Identifier: MIT OR ISC\n# x\n# SPDX-License-Identifier: "
+     "Zlib OR ISC\n# SPDX-License-Identifier: Zlib\n",
+     1, true, "(MIT OR ISC) AND (Zlib OR ISC) AND Zlib"},
+    {"# SPDX-License-Identifier: MIT\n# SPDX-License-Identifier: MIT\n", 1,
+     true, "MIT"},
+    {"/* SPDX-License-Identifier: MIT */", 1, true, "MIT"},
+    /* No licence, no expression. */
+    {"# SPDX-License-Identifier: NONE\n", 2, true, ""},
+    {"# SPDX-License-Identifier: NOASSERTION\n", 2, true, ""},
+    {"# SPDX-License-Identifier: MIT\n# SPDX-License-Identifier: NONE\n", 2,
+     true, ""},
+    {"# SPDX-License-Identifier: GPL-2.0-only OR\n# MIT\n", 2, true, ""},
+    {"# SPDX-License-Identifier: MIT, GPL-2.0-only\n", 2, true, ""},
+    {"# SPDX-License-Identifier: MIT/GPL-2.0-only\n", 2, true, ""},
+    {"# SPDX-License-Identifier:\n", 2, true, ""},
+    {"TAG = 'SPDX-License-Identifier:'\n", 0, false, ""},
+    {"# This file is not licensed under the MIT License.\n", 2, false, ""},
+    {"# It isn't released under the MIT License.\n", 2, false, ""},
+    {"# No longer distributed under the MIT License.\n", 2, false, ""},
     /* further down, or in code: not the file's licence */
     {"import x\n# Licensed under the MIT License\n", 0, false, ""},
     {"x = '''\nLicensed under the MIT License\n'''\n", 0, false, ""},
@@ -152,6 +175,20 @@ START_TEST(test_rules)
     ck_assert(licence_allowed(&some, "MIT OR GPL-2.0-only"));
     ck_assert(licence_allowed(&some, "(MIT OR GPL-2.0-only)"));
     ck_assert(!licence_allowed(&some, "(MIT OR ISC) AND GPL-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "(MIT OR ISC)AND GPL-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "(MIT OR ISC) AND (GPL-2.0-only)"));
+    ck_assert(licence_allowed(&no_gpl, "MIT AND (GPL-2.0-only OR ISC)"));
+    ck_assert(licence_allowed(&no_gpl, "(MIT AND GPL-2.0-only) OR ISC"));
+    ck_assert(
+        !licence_allowed(&no_gpl, "MIT AND GPL-2.0-only OR GPL-3.0-only"));
+    ck_assert(licence_allowed(&no_gpl, "mit or gpl-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "mit and gpl-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "GPL-2.0-only WITH Some-exception"));
+    ck_assert(!licence_allowed(&no_gpl, "GPL-2.0-only OR"));
+    ck_assert(!licence_allowed(&no_gpl, "OR GPL-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "MIT WITH AND GPL-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "MIT OR ISC) AND GPL-2.0-only"));
+    ck_assert(!licence_allowed(&no_gpl, "((MIT)"));
     ck_assert(licence_allowed(&some, "Apache-2.0 WITH LLVM-exception"));
     ck_assert(licence_allowed(&no_gpl, "ISC"));
     ck_assert(!licence_allowed(&no_gpl, "GPL-3.0-or-later"));
@@ -189,6 +226,10 @@ static const struct {
     {"setup(\n    name='x',\n    license='Apache License 2.0',\n)\n",
      "Apache-2.0"},
     {"Metadata-Version: 2.1\nLicense: BSD-3-Clause\n", "BSD-3-Clause"},
+    {"license = 'MIT'\n'License :: OSI Approved :: MIT License'\n", "MIT"},
+    {"License :: OSI Approved :: MIT License\nLicense :: OSI Approved :: GNU "
+     "General Public License v2 or later (GPLv2+)\n",
+     ""},
     {"[metadata]\nlicense = proprietary\n", ""},
     {"license", ""},
     {"", ""},
@@ -214,6 +255,12 @@ static const struct {
     {"Released under the MIT license.\na/ is licensed under the Apache "
      "License, Version 2.0.\n",
      ""},
+    {"X is not licensed under the MIT license.\n", ""},
+    {"X is no longer released under the MIT license.\n", ""},
+    {"X uses Y, which is licensed under the MIT license.\n", ""},
+    {"X was formerly released under the MIT license.\n", ""},
+    {"The dataset is released under the MIT license.\n", ""},
+    {"We use Y, which is MIT licensed. X is MIT licensed.\n", "MIT"},
     {"Any license you like, as the MIT one.\n", ""},
     {"", ""},
 };
