@@ -45,12 +45,15 @@ void blobs_free(struct blobs *b)
     free(b);
 }
 
-/* When the texts are too many, those that the last commit had stay. */
+/* When they are too many, those that the last commit had stay. Empty files
+ * have names, too. */
 static void forget_old(struct blobs *b)
 {
     size_t total = 0;
-    for (size_t i = 0; i < b->all.n; i++)
-        total += ((struct blob *)b->all.entries[i].value)->text.n;
+    for (size_t i = 0; i < b->all.n; i++) {
+        const struct blob *x = b->all.entries[i].value;
+        total += x->text.n + b->all.entries[i].key.n + sizeof(*x);
+    }
     if (total <= BLOBS_MAX)
         return;
     struct map old = b->all;
