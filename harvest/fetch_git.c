@@ -115,7 +115,7 @@ static char **make_env(struct arena *a, const char *dir)
                                         "TZ=UTC",
                                         "GIT_CONFIG_NOSYSTEM=1",
                                         "GIT_TERMINAL_PROMPT=0",
-                                        "GIT_ASKPASS=/bin/false",
+                                        "GIT_ASKPASS=",
                                         "SSH_ASKPASS=/bin/false",
                                         "GIT_ATTR_NOSYSTEM=1",
                                         "GIT_SSH_COMMAND=ssh -o BatchMode=yes",
@@ -139,13 +139,14 @@ static char **make_env(struct arena *a, const char *dir)
 }
 
 /* May this be in a record? It must not name a file of this machine, nor hold
- * what stands before the '@' of a URL. */
+ * what stands before the '@' or after the '?' of a URL. */
 static bool is_public(const struct fetch_child *c, struct span line)
 {
     bool local = c->bundle || span_starts(span_str(c->source), "file://");
     if (memmem(line.p, line.n, c->dir, strlen(c->dir)))
         return false;
-    return (!local && !strchr(c->source, '@')) || !memchr(line.p, '/', line.n);
+    return (!local && !strpbrk(c->source, "@?#")) ||
+           !memchr(line.p, '/', line.n);
 }
 
 /* Length of what stands before the reason in a line that tells a failure, -1

@@ -18,6 +18,28 @@ static struct span cut_slashes(struct span s)
     return s;
 }
 
+/* What a query and a fragment say, often a token, names no repository. */
+static struct span cut_query(struct span url)
+{
+    for (size_t i = 0; i < url.n; i++)
+        if (url.p[i] == '?' || url.p[i] == '#')
+            url.n = i;
+    return url;
+}
+
+void git_public_source(const char *source, char *out, size_t cap)
+{
+    const char *scheme = strstr(source, "://");
+    struct span head = {source, 0}, rest = span_str(source);
+    if (scheme && !span_starts(rest, "file://")) {
+        head.n = (size_t)(scheme + 3 - source);
+        size_t n = strcspn(scheme + 3, "/");
+        const char *at = memrchr(scheme + 3, '@', n);
+        rest = cut_query(span_str(at ? at + 1 : scheme + 3));
+    }
+    snprintf(out, cap, "%.*s%.*s", (int)head.n, head.p, (int)rest.n, rest.p);
+}
+
 void git_url_name(struct span url, char *out, size_t cap)
 {
     struct span host, path;
@@ -45,6 +67,9 @@ void git_url_name(struct span url, char *out, size_t cap)
     at = memrchr(host.p, '@', host.n);
     if (at)
         host = (struct span){at + 1, (size_t)(host.p + host.n - at - 1)};
+    if (cut_query(host).n < host.n)
+        return;
+    path = cut_query(path);
     colon = memchr(host.p, ':', host.n);
     if (scheme && colon)
         host.n = (size_t)(colon - host.p);

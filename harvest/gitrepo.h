@@ -32,9 +32,11 @@ int gitrepo_commit(struct gitrepo *r, const char *rev, char commit[OID_HEX + 1],
 
 /* "host/owner/name" of the URL of remote origin, or "". */
 void gitrepo_origin(struct gitrepo *r, char *out, size_t cap);
-/* The same of one URL; no user, password, port or ".git"; "" for a local
+/* The same of one URL; no user, password, port, query or ".git"; "" for a local
  * path. */
 void git_url_name(struct span url, char *out, size_t cap);
+/* SOURCE as a message may name it: a URL without user, password and query. */
+void git_public_source(const char *source, char *out, size_t cap);
 /* Name of the folder at PATH: "x" for "a/x/", "a/x.git", "a/x/.git". */
 void git_folder_name(const char *path, char *out, size_t cap);
 

@@ -234,7 +234,9 @@ static int done(void *payload, struct span item, int status, struct span out,
         out = (struct span){out.p + sizeof(n), out.n - sizeof(n)};
     } else { /* so says the repository's record */
         struct err why = status == -1 ? *e : t.err;
-        log_warning("'%s': %s", t.source[0] ? t.source : t.name, why.msg);
+        char name[TARGET_MAX_PATH];
+        git_public_source(t.source, name, sizeof(name));
+        log_warning("'%s': %s", name[0] ? name : t.name, why.msg);
         rc = records_broken(&t, &why, &broken, e);
         out = buf_span(&broken);
     }

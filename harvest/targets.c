@@ -164,8 +164,11 @@ void targets_settle(struct targets *t, struct target *x)
 {
     if (!x->name[0])
         git_url_name(span_str(x->source), x->name, sizeof(x->name));
-    if (!x->name[0])
-        git_folder_name(x->source, x->name, sizeof(x->name));
+    if (!x->name[0]) {
+        char source[TARGET_MAX_PATH];
+        git_public_source(x->source, source, sizeof(source));
+        git_folder_name(source, x->name, sizeof(x->name));
+    }
     const char *first = map_get(&t->names, span_str(x->name));
     char *commit = arena_strdup(&t->arena, span_str(x->commit));
     if (!first) {

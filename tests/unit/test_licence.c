@@ -280,6 +280,10 @@ static const struct {
     {"https://github.com/a/b.git", "github.com/a/b"},
     {"https://github.com/a/b/", "github.com/a/b"},
     {"https://user:secret@host.org:8443/a/b", "host.org/a/b"},
+    {"https://host.org/a/b?token=secret", "host.org/a/b"},
+    {"https://host.org/a/b.git#secret/x", "host.org/a/b"},
+    {"https://host.org?secret/a", ""},
+    {"https://u:sec?ret@host/a", "host/a"},
     {"git@github.com:a/b.git", "github.com/a/b"},
     {"ssh://git@host/a/b/c.git", "host/a/b/c"},
     {"host:/a/b", "host/a/b"},
@@ -299,6 +303,32 @@ START_TEST(test_urls)
 
     git_url_name(span_str(urls[_i].url), name, sizeof(name));
     ck_assert_str_eq(name, urls[_i].name);
+}
+END_TEST
+
+static const struct {
+    const char *source, *want;
+} sources[] = {
+    {"https://user:secret@host.org:8443/a/b", "https://host.org:8443/a/b"},
+    {"https://user:se@cret@host/a@b", "https://host/a@b"},
+    {"https://host/a?token=x", "https://host/a"},
+    {"ssh://git:secret@host", "ssh://host"},
+    {"https://u:sec?ret@host/a", "https://host/a"},
+    {"https://u:sec#ret@host", "https://host"},
+    {"git@github.com:a/b.git", "git@github.com:a/b.git"},
+    {"a/b@c?d", "a/b@c?d"},
+    {"file:///a@b?c", "file:///a@b?c"},
+    {"", ""},
+};
+
+START_TEST(test_public_sources)
+{
+    char text[64], little[8];
+
+    git_public_source(sources[_i].source, text, sizeof(text));
+    ck_assert_str_eq(text, sources[_i].want);
+    git_public_source(sources[_i].source, little, sizeof(little));
+    ck_assert_uint_lt(strlen(little), sizeof(little));
 }
 END_TEST
 
@@ -329,6 +359,7 @@ Suite *licence_suite(void)
     tcase_add_loop_test(t, test_metadata, 0, (int)ARRAY_LEN(metadata));
     tcase_add_loop_test(t, test_readme, 0, (int)ARRAY_LEN(readmes));
     tcase_add_loop_test(t, test_urls, 0, (int)ARRAY_LEN(urls));
+    tcase_add_loop_test(t, test_public_sources, 0, (int)ARRAY_LEN(sources));
     tcase_add_test(t, test_folder_names);
     suite_add_tcase(s, t);
     return s;
