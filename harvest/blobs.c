@@ -45,6 +45,27 @@ void blobs_free(struct blobs *b)
     free(b);
 }
 
+static size_t map_size(const struct map *m)
+{
+    return m->cap * sizeof(*m->entries) + m->n_slots * sizeof(*m->slots);
+}
+
+/* About the bytes that X holds. A model takes several times its text; arenas
+ * are left out, whose blocks are hardly filled. */
+static size_t blob_size(const struct blob *x)
+{
+    const struct pymod *m = x->mod;
+    size_t n = sizeof(*x) + x->text.n;
+    if (!m)
+        return n;
+    return n + sizeof(*m) + m->text.n + m->short_text.n +
+           m->stmts.cap * sizeof(*m->stmts.v) +
+           m->scopes.cap * sizeof(*m->scopes.v) +
+           m->syms.cap * sizeof(*m->syms.v) + m->defs.cap * sizeof(*m->defs.v) +
+           m->line_starts.cap * sizeof(*m->line_starts.v) + map_size(&m->last) +
+           map_size(&m->first);
+}
+
 /* When they are too many, those that the last commit had stay. Empty files
  * have names, too. */
 static void forget_old(struct blobs *b)
@@ -52,7 +73,7 @@ static void forget_old(struct blobs *b)
     size_t total = 0;
     for (size_t i = 0; i < b->all.n; i++) {
         const struct blob *x = b->all.entries[i].value;
-        total += x->text.n + b->all.entries[i].key.n + sizeof(*x);
+        total += blob_size(x) + b->all.entries[i].key.n;
     }
     if (total <= BLOBS_MAX)
         return;
