@@ -110,8 +110,9 @@ static int build_short(struct pymod *m, struct pyparser *p, struct err *e)
     int rc = 1;
     if (!pyskim_make(&skim, m->text))
         return 1;
-    if (pytree_parse(&m->tree, p, skim.text, 0, e) == 0 &&
-        m->tree.error_line == 0) {
+    if (pytree_parse(&m->tree, p, skim.text, 0, e) != 0) {
+        rc = -1; /* out of time: the whole text would not take less */
+    } else if (m->tree.error_line == 0) {
         m->parsed = skim.text.n;
         rc = pymod_build(m, p, skim.text, true, e);
         put_places(m, &skim);
