@@ -465,7 +465,7 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
         (!policy_renamed(t->dotted, &len) || target_is_package(t)) &&
         stand_name(c, f, i))
         return 0;
-    if (safe_is_unsafe(x, t) && !denied)
+    if (safe_is_unsafe(f, x, t) && !denied)
         return fault_set(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (x->bound > 0) {
         const struct pysym *s = pymod_lookup(f->m, x->bound, x->name);
@@ -478,7 +478,7 @@ static int external(struct closure *c, struct cfile *f, size_t i, int unit,
     }
     if (denied && stand_name(c, f, i))
         return 0;
-    if (denied && safe_is_unsafe(x, t))
+    if (denied && safe_is_unsafe(f, x, t))
         return fault_set(bad, ERR_UNSAFE, unit, x->at, f, t->dotted, "");
     if (denied || (policy_renamed(t->dotted, &len) && target_is_package(t)))
         return fault_set(bad, ERR_IMPORT_DENIED, unit, x->at, f, t->dotted, "");
@@ -554,7 +554,7 @@ static int read_one(struct closure *c, int unit, size_t i, struct fault *bad)
     case TARGET_BUILTIN:
         if (t->stand && stand_name(c, f, i))
             return 0;
-        if (safe_is_unsafe(x, t))
+        if (safe_is_unsafe(f, x, t))
             return fault_set(bad, ERR_UNSAFE, unit, x->at, f, x->name, "");
         map_put(&c->builtins, x->name, c);
         return safe_builtin(c, f, i, unit, bad);

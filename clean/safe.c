@@ -5,6 +5,8 @@
 #include "clean/safe.h"
 #include "py/unsafe.h"
 
+#define MAX_CALL 400 /* bytes of a call up to its argument */
+
 int fault_set(struct fault *x, enum err_code code, int unit, uint32_t at,
               const struct cfile *f, struct span what, const char *why)
 {
@@ -19,9 +21,33 @@ int fault_set(struct fault *x, enum err_code code, int unit, uint32_t at,
     return -1;
 }
 
-bool safe_is_unsafe(const struct pyread *x, const struct target *t)
+/* Is X of F what something is held against: isinstance(a, (X, b))? */
+static bool only_compared(const struct cfile *f, const struct pyread *x)
 {
-    return t->unsafe || (t->unsafe_call && (x->flags & PYREAD_CALL));
+    static const char *const asks[] = {"isinstance(", "issubclass("};
+    const char *p = f->m->text.p;
+    int depth = 0;
+
+    for (uint32_t i = x->at; i-- > 0 && x->at - i < MAX_CALL;) {
+        depth += (strchr(")]}", p[i]) != NULL) - (strchr("([{", p[i]) != NULL);
+        for (size_t k = 0; p[i] == '(' && depth < 0 && k < ARRAY_LEN(asks);
+             k++) {
+            size_t n = strlen(asks[k]);
+
+            if (i + 1 >= n && memcmp(p + i + 1 - n, asks[k], n) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool safe_is_unsafe(const struct cfile *f, const struct pyread *x,
+                    const struct target *t)
+{
+    return t->unsafe ||
+           (t->unsafe_call && !(x->flags & PYREAD_ANNOTATION) &&
+            ((x->flags & PYREAD_CALL) ||
+             !(span_starts(t->dotted, "builtins.") || only_compared(f, x))));
 }
 
 static bool starts(struct span text, const char *const *words, size_t n)
@@ -47,6 +73,43 @@ static bool only_tested(const struct cfile *f, const struct pyread *x)
            (asked && starts(next, then, ARRAY_LEN(then)));
 }
 
+static struct span skip_space(struct span s)
+{
+    while (s.n > 0 && (unsigned char)s.p[0] <= ' ')
+        s = (struct span){s.p + 1, s.n - 1};
+    return s;
+}
+
+/* `NAME for NAME in vars(X).values() if isinstance(NAME, type)`: of a module
+ * only its classes, as torch_geometric asks. */
+static bool asks_for_classes(const struct cfile *f, const struct pyread *x)
+{
+    struct span next = pymod_text(f->m, x->end, (uint32_t)f->m->text.n);
+    struct span line = {f->m->text.p + x->at, 0};
+    char want[96];
+    size_t name = 0, n;
+
+    while (line.p > f->m->text.p && line.p[-1] != '\n' && line.p[-1] != '[') {
+        line.p--;
+        line.n++;
+    }
+    line = skip_space(line);
+    while (name < line.n && line.p[name] != ' ')
+        name++;
+    if (name == 0 || name > 24 || !span_starts(next, ").values()"))
+        return false;
+    n = (size_t)snprintf(want, sizeof(want), "%.*s for %.*s in vars(",
+                         (int)name, line.p, (int)name, line.p);
+    if (line.n != n || memcmp(line.p, want, n) != 0)
+        return false;
+    next = skip_space((struct span){next.p + 10, next.n - 10});
+    snprintf(want, sizeof(want), "if isinstance(%.*s, type)", (int)name,
+             line.p);
+    return span_starts(next, want) &&
+           !pymod_lookup_at(f->m, x->at, SPAN_LIT("isinstance")) &&
+           !pymod_lookup_at(f->m, x->at, SPAN_LIT("type"));
+}
+
 /* Is T, read by X of F, a module as a value, which opens all that is in it to
  * names made at run time? It may be asked for an attribute by its name. */
 bool safe_opens(const struct cfile *f, const struct pyread *x,
@@ -61,12 +124,8 @@ bool safe_opens(const struct cfile *f, const struct pyread *x,
     if (policy_renamed(t->dotted, &len) || (x->flags & PYREAD_ANNOTATION) ||
         only_tested(f, x))
         return false;
-    /* Asked for its classes, as torch_geometric does; it carries torch, but no
-     * name leads there. */
-    if (span_is(t->dotted, "torch.nn.modules.activation") && x->at >= 5 &&
-        memcmp(f->m->text.p + x->at - 5, "vars(", 5) == 0 &&
-        span_starts(pymod_text(f->m, x->end, (uint32_t)f->m->text.n),
-                    ").values()"))
+    if (span_is(t->dotted, "torch.nn.modules.activation") &&
+        asks_for_classes(f, x))
         return false;
     for (size_t i = 0; i < f->scan.literals.n; i++) {
         const struct literal_attr *l = &f->scan.literals.v[i];

@@ -16,7 +16,8 @@ int fault_set(struct fault *x, enum err_code code, int unit, uint32_t at,
               const struct cfile *f, struct span what, const char *why);
 
 /* Is what X reads, T, refused by its name? */
-bool safe_is_unsafe(const struct pyread *x, const struct target *t);
+bool safe_is_unsafe(const struct cfile *f, const struct pyread *x,
+                    const struct target *t);
 /* Is T, read by X of F, a module as a value? It may be asked for an attribute
  * by its name. */
 bool safe_opens(const struct cfile *f, const struct pyread *x,

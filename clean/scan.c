@@ -597,6 +597,10 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
         array_push(&w->s->returns, r);
     } else if (is(type, "call")) {
         call(w, n);
+    } else if (is(type, "keyword_argument") &&
+               span_is(pynode_text(w->m->text, pynode_field(n, "name")),
+                       "eval_str")) {
+        find(w, at, ERR_UNSAFE, SPAN_LIT("eval_str")); /* of inspect */
     } else if (is(type, "attribute")) {
         attribute(w, n);
     } else if (is(type, "import_statement") ||
