@@ -30,21 +30,55 @@ static bool within(const struct pymod *m, int scope, const struct pysym *s)
            m->scopes.v[scope].end <= s->end;
 }
 
-/* Does the function change what S binds: `S.a = v`, `S.append(v)`? */
+/* Is the value of S a list or the like, which whoever has it may change? */
+static bool is_mutable(const struct pymod *m, const struct pysym *s)
+{
+    struct span v = pymod_text(m, s->value_start, s->value_end);
+
+    return s->kind == PYSYM_ASSIGN &&
+           (memchr(v.p, '[', v.n) || memchr(v.p, '{', v.n));
+}
+
+/* Has the value of S two names: `S = other = v`? */
+static bool is_shared(const struct pymod *m, const struct pysym *s)
+{
+    for (size_t i = 0; i < m->syms.n; i++)
+        if (&m->syms.v[i] != s && m->syms.v[i].scope == s->scope &&
+            m->syms.v[i].start == s->start)
+            return true;
+    return false;
+}
+
+static bool follows(const struct pymod *m, uint32_t at, const char *text)
+{
+    size_t n = strlen(text);
+
+    return at >= n && memcmp(m->text.p + at - n, text, n) == 0;
+}
+
+/* Does the function change what S binds: `S.a = v`, `S.append(v)`,
+ * `S.list.append(v)` of a class, `setattr(S, ...)`? May it: does it hand a list
+ * on, `fill(S)`? */
 static bool is_changed(const struct pymod *m, const struct pysym *s)
 {
+    bool mutable = is_mutable(m, s);
+
     for (size_t i = 0; i < m->reads.n; i++) {
         const struct pyread *x = &m->reads.v[i];
 
         if (x->bound != s->scope || !span_eq(x->name, s->name) ||
             (x->at >= s->start && x->at < s->end))
             continue;
-        if ((x->flags & PYREAD_STORE) ||
-            (s->kind == PYSYM_ASSIGN && (x->flags & PYREAD_CALL) &&
-             x->dotted.n > x->name.n))
+        if ((x->flags & PYREAD_STORE) || follows(m, x->at, "setattr(") ||
+            (mutable && x->scope == s->scope))
+            return true;
+        if (!(x->flags & PYREAD_CALL) || x->dotted.n == x->name.n)
+            continue;
+        if (s->kind == PYSYM_ASSIGN || memchr(x->dotted.p + x->name.n + 1, '.',
+                                              x->dotted.n - x->name.n - 1))
             return true;
     }
-    return false;
+    return mutable && is_shared(m, s);
 }
 
 /* Is the value of S the same whenever it is asked for: no call makes it? */

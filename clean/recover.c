@@ -6,6 +6,8 @@
 #include "clean/recover.h"
 #include "clean/reference.h"
 
+#define MAX_BASES 20 /* that are followed */
+
 /* Methods that torch.nn.Module itself calls, or whose absence would change
  * what an object does without anybody calling them by name. */
 bool recover_is_hook(struct span name)
@@ -78,13 +80,75 @@ static bool only_notes(struct span text)
     return has_any(text, parts, ARRAY_LEN(parts));
 }
 
-/* Functions that only say something. */
-static bool reports(struct span text)
+/* The next word of the name at *P, "log" of "log_once" and of "logOnce", in
+ * small letters; 0 = none. */
+static size_t next_word(struct span *p, char word[16])
 {
-    static const char *const parts[] = {"warn", "log", "print", "debug",
-                                        "requires_backends"};
+    size_t n = 0;
 
-    return has_any(text, parts, ARRAY_LEN(parts));
+    while (p->n > 0 && p->p[0] == '_')
+        *p = (struct span){p->p + 1, p->n - 1};
+    while (p->n > 0 && p->p[0] != '_') {
+        bool upper = p->p[0] >= 'A' && p->p[0] <= 'Z';
+
+        if (n > 0 && upper && !(p->p[-1] >= 'A' && p->p[-1] <= 'Z'))
+            break;
+        if (n < 15)
+            word[n++] = (char)(upper ? p->p[0] - 'A' + 'a' : p->p[0]);
+        *p = (struct span){p->p + 1, p->n - 1};
+    }
+    word[n] = '\0';
+    return n;
+}
+
+static bool is_one_of(const char *word, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A function that only says something, by the words of its name, or a method of
+ * what does. `log_prior.add_(x)` and `x.log_()` compute. */
+static bool reports(struct span dotted)
+{
+    static const char *const says[] = {"warn",  "warning", "warnings",
+                                       "print", "debug",   "deprecate"};
+    static const char *const first[] = {"log", "logs"};
+    static const char *const who[] = {"logger", "logging", "warnings"};
+    char word[16];
+
+    while (dotted.n > 0) {
+        const char *dot = memchr(dotted.p, '.', dotted.n);
+        struct span part = {dotted.p,
+                            dot ? (size_t)(dot - dotted.p) : dotted.n};
+        struct span left = part;
+        bool last = !dot;
+
+        if (last && span_ends(part, "_"))
+            return false;
+        if (last && span_is(part, "requires_backends"))
+            return true;
+        for (int k = 0; next_word(&left, word) > 0; k++)
+            if (last ? is_one_of(word, says, ARRAY_LEN(says)) ||
+                           (k == 0 && is_one_of(word, first, ARRAY_LEN(first)))
+                     : is_one_of(word, who, ARRAY_LEN(who)))
+                return true;
+        dotted.n -= part.n + !last;
+        dotted.p += part.n + !last;
+    }
+    return false;
+}
+
+/* self.register_buffer(...), x.register_hook(...): it is part of what the
+ * object is. */
+static bool registers_own(struct span dotted)
+{
+    static const char *const parts[] = {"hook", "buffer", "param", "module"};
+
+    return memchr(dotted.p, '.', dotted.n) &&
+           has_any(dotted, parts, ARRAY_LEN(parts));
 }
 
 /* Of those the ones that neither making nor running an object calls. */
@@ -162,7 +226,9 @@ static bool cut_statement(struct closure *c, struct cfile *f, uint32_t at,
         const struct cut *y = &f->scan.cuts.v[i];
 
         if (y->kind == CUT_PRINT && y->dotted.n > 0 && at >= y->start &&
-            at < y->end && (only_notes(y->dotted) || reports(y->dotted)))
+            at < y->end &&
+            ((only_notes(y->dotted) && !registers_own(y->dotted)) ||
+             reports(y->dotted)))
             return cut(c, DCUT_STATEMENT, f, y->start, y->end, y->dotted, x);
     }
     return false;
@@ -254,6 +320,33 @@ static bool raises_at_import(struct closure *c, const struct unit *u,
     return runs_at_import(c, u);
 }
 
+/* The definition whose body holds AT, of a class's own functions. */
+static const struct pydef *method_at(const struct cfile *f, uint32_t at)
+{
+    for (size_t i = 0; i < f->m->defs.n; i++) {
+        const struct pydef *d = &f->m->defs.v[i];
+
+        if (at >= d->start && at < d->end && !d->is_class && d->outer >= 0 &&
+            f->m->defs.v[d->outer].is_class)
+            return d;
+    }
+    return NULL;
+}
+
+/* Does B stand in a try of a method that goes on when B raises? What is
+ * computed then is not what B would have. Functions ask so for what is
+ * installed. */
+static bool is_caught(const struct cfile *f, const struct block *b)
+{
+    if (!method_at(f, b->start))
+        return false;
+    for (int i = (int)(b - f->scan.blocks.v); i >= 0;
+         i = f->scan.blocks.v[i].parent)
+        if (f->scan.blocks.v[i].caught)
+            return true;
+    return false;
+}
+
 /* One of several ways that a function can go: where it is gone, it raises, so
  * that what is computed is right or nothing. */
 static bool cut_branch(struct closure *c, const struct unit *u, uint32_t at,
@@ -269,6 +362,7 @@ static bool cut_branch(struct closure *c, const struct unit *u, uint32_t at,
                                : "raise RuntimeError('left out')";
 
         if (!b->branch || last_way(c, f, b) ||
+            (x->code != ERR_IMPORT_DENIED && is_caught(f, b)) ||
             binds_for_others(c, f->m, b, &text) || raises_at_import(c, u, b))
             continue;
         cut(c, DCUT_BLOCK, f, b->start, b->end, SPAN_LIT("a branch"), x)->text =
@@ -276,19 +370,6 @@ static bool cut_branch(struct closure *c, const struct unit *u, uint32_t at,
         return true;
     }
     return false;
-}
-
-/* The definition whose body holds AT, of a class's own functions. */
-static const struct pydef *method_at(const struct cfile *f, uint32_t at)
-{
-    for (size_t i = 0; i < f->m->defs.n; i++) {
-        const struct pydef *d = &f->m->defs.v[i];
-
-        if (at >= d->start && at < d->end && !d->is_class && d->outer >= 0 &&
-            f->m->defs.v[d->outer].is_class)
-            return d;
-    }
-    return NULL;
 }
 
 bool recover_is_word(char ch)
@@ -353,6 +434,56 @@ void recover_cut_method(struct closure *c, struct cfile *f,
     cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
 }
 
+/* Has the class D of F a base of torch that calls its own methods, which the
+ * class may override: `_conv_forward`, `reset_parameters`? */
+static bool has_calling_base(struct closure *c, struct cfile *f,
+                             const struct pydef *d, int depth)
+{
+    static const char *const plain[] = {
+        "torch.nn.Module", "torch.nn.modules.Module",
+        "torch.nn.modules.module.Module", "torch.autograd.Function",
+        "torch.autograd.function.Function"};
+
+    for (size_t k = 0; k < d->bases.n && depth < MAX_BASES; k++) {
+        const struct pybase *b = &d->bases.v[k];
+        size_t i = reads_from(f->m, b->start);
+        const struct target *t;
+        const struct pysym *s;
+        bool known = false;
+
+        if (b->keyword.n > 0 || i == f->m->reads.n ||
+            f->m->reads.v[i].at != b->start)
+            continue;
+        t = crepo_target(c->r, f, i);
+        s = t->kind == TARGET_SYM ? pymod_lookup(t->file->m, 0, t->name) : NULL;
+        if (s && s->kind == PYSYM_CLASS &&
+            has_calling_base(c, t->file, &t->file->m->defs.v[s->def],
+                             depth + 1))
+            return true;
+        for (size_t n = 0; n < ARRAY_LEN(plain); n++)
+            known |= span_is(t->dotted, plain[n]);
+        if (t->kind == TARGET_EXTERNAL && !known &&
+            (span_starts(t->dotted, "torch.") ||
+             span_starts(t->dotted, "torchmetrics.")))
+            return true;
+    }
+    return false;
+}
+
+/* The body of the method D of F raises. */
+static bool cut_body_of(struct closure *c, struct cfile *f,
+                        const struct pydef *d, uint32_t at,
+                        const struct fault *x)
+{
+    int b = at >= d->body_start ? scan_block_at(&f->scan, d->body_start) : -1;
+
+    if (b < 0)
+        return false;
+    cut(c, DCUT_RAISE, f, f->scan.blocks.v[b].start, f->scan.blocks.v[b].end,
+        d->name, x);
+    return true;
+}
+
 /* A method; with UNNAMED only when nothing so far names it. */
 static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
                        const struct fault *x, bool unnamed)
@@ -364,6 +495,9 @@ static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
     if (!d || recover_is_hook(d->name) ||
         (unnamed && find_mention(c, d->name, &unit, &where)))
         return false;
+    if (has_calling_base(c, f, &f->m->defs.v[d->outer], 0))
+        return !unnamed && !find_mention(c, d->name, &unit, &where) &&
+               cut_body_of(c, f, d, at, x);
     recover_cut_method(c, f, d, x);
     return true;
 }
@@ -372,14 +506,8 @@ static bool cut_side_hook(struct closure *c, struct cfile *f, uint32_t at,
                           const struct fault *x)
 {
     const struct pydef *d = method_at(f, at);
-    int b =
-        d && at >= d->body_start ? scan_block_at(&f->scan, d->body_start) : -1;
 
-    if (b < 0 || !is_side_hook(d->name))
-        return false;
-    cut(c, DCUT_RAISE, f, f->scan.blocks.v[b].start, f->scan.blocks.v[b].end,
-        d->name, x);
-    return true;
+    return d && is_side_hook(d->name) && cut_body_of(c, f, d, at, x);
 }
 
 /* A function or class that is only handed around by what needs it. */

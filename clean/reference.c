@@ -132,6 +132,33 @@ static const struct pydef *find_reference(struct closure *c, struct cfile *f,
                : NULL;
 }
 
+/* Is D plain: called, it runs its body and gives back what that returns?
+ * *RETURNS: it returns a value. */
+static bool is_plain(const struct cfile *f, const struct pydef *d,
+                     bool *returns)
+{
+    struct span body = pymod_text(f->m, d->body_start, d->end);
+
+    *returns = false;
+    for (size_t i = 0; i < f->scan.returns.n; i++)
+        *returns |= f->scan.returns.v[i].start >= d->body_start &&
+                    f->scan.returns.v[i].end <= d->end &&
+                    f->scan.returns.v[i].end > f->scan.returns.v[i].start;
+    return d->decorators.n == 0 && !d->is_async &&
+           !memmem(body.p, body.n, "yield", 5);
+}
+
+/* Does D, of the file M, call the function NAME of it? */
+static bool calls(const struct pymod *m, const struct pydef *d,
+                  struct span name)
+{
+    for (size_t i = reads_from(m, d->start);
+         i < m->reads.n && m->reads.v[i].at < d->end; i++)
+        if (m->reads.v[i].bound == 0 && span_eq(m->reads.v[i].name, name))
+            return true;
+    return false;
+}
+
 /* What takes the place of the function: `$` is the reference's name. */
 static const char *make_text(struct closure *c, const struct params *p,
                              const struct params *ref)
@@ -170,6 +197,7 @@ bool reference_cut(struct closure *c, const struct unit *u,
     const struct pysym *y;
     const struct pydef *ref;
     struct params mine, its;
+    bool gives, its_gives;
     struct dcut d = {.kind = DCUT_REFERENCE, .f = u->f, .code = x->code};
 
     if (x->code != ERR_IMPORT_DENIED || s->kind != PYSTMT_FUNCTION ||
@@ -177,7 +205,9 @@ bool reference_cut(struct closure *c, const struct unit *u,
         return false;
     y = &m->syms.v[m->globals.v[s->first_def]];
     ref = y->def >= 0 ? find_reference(c, u->f, y->name) : NULL;
-    if (!ref || !read_params(m, &m->defs.v[y->def], &mine) ||
+    if (!ref || !is_plain(u->f, &m->defs.v[y->def], &gives) ||
+        !is_plain(u->f, ref, &its_gives) || gives != its_gives ||
+        calls(m, ref, y->name) || !read_params(m, &m->defs.v[y->def], &mine) ||
         !read_params(m, ref, &its))
         return false;
     for (size_t i = 0; i < its.n; i++)

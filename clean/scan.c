@@ -145,11 +145,11 @@ static bool is_wish(struct span condition)
     return says_has(condition);
 }
 
-/* Does some handler of the try statement N catch a failing import? */
-static bool catches_import_error(struct walk *w, TSNode n)
+/* Does some handler of the try statement N catch one of the errors NAMES, and
+ * go on? */
+static bool catches(struct walk *w, TSNode n, const char *const *names,
+                    size_t n_names)
 {
-    static const char *const names[] = {"ImportError", "ModuleNotFoundError",
-                                        "Exception"}; /* BaseException too */
     uint32_t count = ts_node_named_child_count(n);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -165,7 +165,7 @@ static bool catches_import_error(struct walk *w, TSNode n)
             pynode_is(what, "comment")) /* `except:  # why` */
             return true;
         text = pynode_text(w->m->text, what);
-        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        for (size_t k = 0; k < n_names; k++)
             if (text.n > 0 &&
                 memmem(text.p, text.n, names[k], strlen(names[k])))
                 return true;
@@ -427,7 +427,7 @@ static uint32_t count_statements(TSNode block)
 }
 
 /* Is the block N one of several ways that a function can go? */
-static void find_branch(TSNode n, TSNode parent, bool catches, struct block *b)
+static void find_branch(TSNode n, TSNode parent, bool caught, struct block *b)
 {
     TSNode whole = parent;
 
@@ -436,7 +436,7 @@ static void find_branch(TSNode n, TSNode parent, bool catches, struct block *b)
         pynode_is(parent, "case_clause")) {
         b->branch = true;
     } else if (pynode_is(parent, "try_statement")) {
-        b->branch = catches && ts_node_eq(pynode_field(parent, "body"), n);
+        b->branch = caught && ts_node_eq(pynode_field(parent, "body"), n);
     } else {
         if (!pynode_is(whole, "if_statement"))
             whole = ts_node_parent(whole);
@@ -461,21 +461,27 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
         .parent = scan_block_at(w->s, ts_node_start_byte(n)),
         .raises = block_raises(n),
     };
-    bool catches = false;
+    static const char *const import_error[] = {
+        "ImportError", "ModuleNotFoundError",
+        "Exception"}; /* BaseException too */
+    static const char *const any_error[] = {"RuntimeError", "Exception"};
+    bool caught = false;
 
     if (here->field && is(here->field, "consequence"))
         b.optional =
             is_wish(pynode_text(w->m->text, pynode_field(parent, "condition")));
     if (up && is(up->type, "try_statement") && here->field &&
-        is(here->field, "body"))
-        catches = catches_import_error(w, parent);
-    b.tried = catches;
+        is(here->field, "body")) {
+        caught = catches(w, parent, import_error, ARRAY_LEN(import_error));
+        b.caught = catches(w, parent, any_error, ARRAY_LEN(any_error));
+    }
+    b.tried = caught;
     if (here->function)
-        find_branch(n, parent, catches, &b);
+        find_branch(n, parent, caught, &b);
     array_push(&w->s->blocks, b);
     here->blocks++;
     here->optional |= b.optional;
-    here->guarded |= catches;
+    here->guarded |= caught;
 }
 
 static bool is_name_char(char c)

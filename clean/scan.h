@@ -36,6 +36,7 @@ struct block {
     bool branch;    /* in a function, and a way past it: if, elif, else, except,
                        case, or the body of a try that catches ImportError */
     bool tried;     /* body of a try that catches ImportError */
+    bool caught;    /* body of a try that goes on after any error */
     bool closed;    /* branch of an if statement that has an else */
     bool raises;    /* its last statement raises */
     uint32_t chain; /* branch: start of its if statement; else its own */
