@@ -6,7 +6,7 @@
 #include "clean/recover.h"
 #include "clean/reference.h"
 
-#define MAX_BASES 20 /* that are followed */
+#define MAX_BASES 100 /* that are followed for a class */
 
 /* Methods that torch.nn.Module itself calls, or whose absence would change
  * what an object does without anybody calling them by name. */
@@ -435,21 +435,25 @@ void recover_cut_method(struct closure *c, struct cfile *f,
 }
 
 /* Has the class D of F a base of torch that calls its own methods, which the
- * class may override: `_conv_forward`, `reset_parameters`? */
+ * class may override: `_conv_forward`, `reset_parameters`? *LEFT bases are
+ * followed. */
 static bool has_calling_base(struct closure *c, struct cfile *f,
-                             const struct pydef *d, int depth)
+                             const struct pydef *d, int *left)
 {
     static const char *const plain[] = {
         "torch.nn.Module", "torch.nn.modules.Module",
         "torch.nn.modules.module.Module", "torch.autograd.Function",
         "torch.autograd.function.Function"};
 
-    for (size_t k = 0; k < d->bases.n && depth < MAX_BASES; k++) {
+    for (size_t k = 0; k < d->bases.n; k++) {
         const struct pybase *b = &d->bases.v[k];
         size_t i = reads_from(f->m, b->start);
         const struct target *t;
         const struct pysym *s;
         bool known = false;
+
+        if (--*left < 0)
+            return true;
 
         if (b->keyword.n > 0 || i == f->m->reads.n ||
             f->m->reads.v[i].at != b->start)
@@ -457,8 +461,7 @@ static bool has_calling_base(struct closure *c, struct cfile *f,
         t = crepo_target(c->r, f, i);
         s = t->kind == TARGET_SYM ? pymod_lookup(t->file->m, 0, t->name) : NULL;
         if (s && s->kind == PYSYM_CLASS &&
-            has_calling_base(c, t->file, &t->file->m->defs.v[s->def],
-                             depth + 1))
+            has_calling_base(c, t->file, &t->file->m->defs.v[s->def], left))
             return true;
         for (size_t n = 0; n < ARRAY_LEN(plain); n++)
             known |= span_is(t->dotted, plain[n]);
@@ -490,12 +493,12 @@ static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
 {
     const struct pydef *d = method_at(f, at);
     uint32_t where;
-    int unit;
+    int unit, left = MAX_BASES;
 
     if (!d || recover_is_hook(d->name) ||
         (unnamed && find_mention(c, d->name, &unit, &where)))
         return false;
-    if (has_calling_base(c, f, &f->m->defs.v[d->outer], 0))
+    if (has_calling_base(c, f, &f->m->defs.v[d->outer], &left))
         return !unnamed && !find_mention(c, d->name, &unit, &where) &&
                cut_body_of(c, f, d, at, x);
     recover_cut_method(c, f, d, x);

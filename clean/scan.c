@@ -10,6 +10,8 @@
 #define MAX_BRACKETS 190
 #define MAX_BLOCKS   95
 #define MAX_NODES    1200
+/* Bytes of strings side by side that are read. */
+#define MAX_JOINED (64u << 10)
 
 /* What the ancestors of the node being visited are. */
 struct level {
@@ -544,6 +546,30 @@ static void string(struct walk *w, TSNode n, const struct level *here)
     name_in_text(w, n);
 }
 
+/* A secret that is cut into several strings which stand side by side. */
+static void joined_strings(struct walk *w, TSNode n)
+{
+    struct buf text = BUF_INIT(MAX_JOINED);
+    const char *what;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < ts_node_named_child_count(n) && rc == 0; i++) {
+        TSNode s = ts_node_named_child(n, i);
+
+        for (uint32_t k = 0; k < ts_node_named_child_count(s) && rc == 0; k++) {
+            TSNode c = ts_node_named_child(s, k);
+            struct span t = pynode_text(w->m->text, c);
+
+            if (pynode_is(c, "string_content"))
+                rc = buf_add(&text, t.p, t.n);
+        }
+    }
+    what = secret_find(buf_span(&text), false);
+    if (what)
+        find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
+    buf_release(&text);
+}
+
 static void import(struct walk *w, TSNode n, struct level *here)
 {
     struct nimport im = {
@@ -580,6 +606,8 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
         return depth <= 1 || expression_statement(w, n);
     } else if (is(type, "string")) {
         string(w, n, here);
+    } else if (is(type, "concatenated_string")) {
+        joined_strings(w, n);
     } else if (is(type, "interpolation")) {
         here->format = true;
     } else if (is(type, "type_alias_statement") ||

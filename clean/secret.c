@@ -71,6 +71,7 @@ static const struct {
     {"ya29.", is_word, 30, "Google token"},
     {"npm_", is_alnum, 36, "npm token"},
     {"pypi-AgEIcHlwaS5vcmc", is_word, 20, "PyPI token"},
+    {"eyJhbGciOi", is_word, 10, "JSON web token"},
     {"wandb_v1_", is_word, 30, "W&B key"},
 };
 
@@ -263,6 +264,7 @@ const char *secret_find(struct span s, bool code)
             if (!what)
                 what = match_token(s, i);
             break;
+        case 'e':
         case 'g':
         case 'h':
         case 'n':

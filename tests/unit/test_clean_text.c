@@ -25,6 +25,8 @@ static const struct secret secrets[] = {
     {"ghp_short", true, NULL},
     {"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", true, "Hugging Face token"},
     {"hf_hub_download", true, NULL},
+    {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x", true, "JSON web token"},
+    {"eyJhbGciOi", true, NULL},
     {"sk-proj-abcdefghijklmnopqrstuvwxyz0123", true, "OpenAI key"},
     {"task-0123456789012345678901234567890123456789", true, NULL},
     {"-----BEGIN RSA PRIVATE KEY-----\nMII", false, "private key"},

@@ -35,6 +35,11 @@ class Key(nn.Module):
     def forward(self, x):
         return "AKIAIOSFODNN7EXAMPLE"
 
+class Split(nn.Module):
+    def forward(self, x):
+        return ("ghp_"  # of two
+                "abcdefghijklmnopqrstuvwxyz0123456789")
+
 class Mail(nn.Module):
     def forward(self, x):
         return f"ask root@example.org"
@@ -54,6 +59,7 @@ class Aws(nn.Module):
 === modules
 m.py Net
 m.py Key
+m.py Split
 m.py Mail
 m.py Product
 m.py Inner
