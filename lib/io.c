@@ -134,11 +134,27 @@ int io_mkdirs(const char *path, struct err *e)
     return rc;
 }
 
+/* A pipe or device is written as it is: to put a file in its place would
+ * destroy it. */
+static int open_special(struct outfile *f, const char *path, struct err *e)
+{
+    f->part = NULL;
+    f->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (f->fd < 0) {
+        f->path = NULL;
+        return err_sys(e, "cannot write '%s'", path);
+    }
+    f->path = xstrdup(path);
+    return 0;
+}
+
 int outfile_open(struct outfile *f, const char *path, struct err *e)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     struct stat a, b;
 
+    if (stat(path, &a) == 0 && !S_ISREG(a.st_mode))
+        return open_special(f, path, e);
     f->path = xstrdup(path);
     f->part = xasprintf("%s.part", path);
     for (;;) {
@@ -198,14 +214,15 @@ int outfile_commit(struct outfile *f, struct err *e)
     int rc = 0;
 
     if (fsync(f->fd) < 0 && errno != EINVAL)
-        rc = err_sys(e, "cannot sync '%s'", f->part);
-    else if (rename(f->part, f->path) < 0)
+        rc = err_sys(e, "cannot sync '%s'", f->part ? f->part : f->path);
+    else if (f->part && rename(f->part, f->path) < 0)
         rc = err_sys(e, "cannot rename '%s'", f->part);
     if (rc < 0) {
         outfile_abort(f);
         return -1;
     }
-    rc = sync_folder(f->path, e);
+    if (f->part)
+        rc = sync_folder(f->path, e);
     close(f->fd);
     free(f->path);
     free(f->part);

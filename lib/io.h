@@ -20,7 +20,8 @@ int io_tmpfile(struct err *e);
 int io_mkdirs(const char *path, struct err *e) MUST_USE; /* mkdir -p */
 
 /* Output file: written to "PATH.part" (locked, so that two runs cannot write
- * the same one), then fsync, rename, fsync of the folder. */
+ * the same one), then fsync, rename, fsync of the folder. What is there and is
+ * no regular file, a pipe or device, is written straight; `part` is NULL. */
 struct outfile {
     int fd;
     char *path, *part;

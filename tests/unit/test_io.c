@@ -37,6 +37,31 @@ static void teardown(void)
     ck_assert_int_eq(system(cmd), 0);
 }
 
+START_TEST(test_outfile_leaves_a_pipe)
+{
+    struct outfile f;
+    struct stat st;
+    char text[8];
+
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    int fd = open("pipe", O_RDONLY | O_NONBLOCK);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(outfile_open(&f, "pipe", &e), 0);
+    ck_assert_int_eq(io_write_full(f.fd, "text", 4, &e), 0);
+    ck_assert_int_eq(outfile_commit(&f, &e), 0);
+    ck_assert_int_eq(read(fd, text, sizeof(text)), 4);
+    ck_assert_int_eq(stat("pipe", &st), 0);
+    ck_assert(S_ISFIFO(st.st_mode));
+    ck_assert_int_ne(access("pipe.part", F_OK), 0);
+    ck_assert_int_eq(outfile_open(&f, "pipe", &e), 0);
+    outfile_abort(&f);
+    ck_assert_int_eq(stat("pipe", &st), 0);
+    close(fd);
+    /* a folder is neither */
+    ck_assert_int_eq(outfile_open(&f, ".", &e), -1);
+}
+END_TEST
+
 START_TEST(test_outfile_appears_whole)
 {
     struct outfile f, g;
@@ -449,6 +474,7 @@ Suite *io_suite(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, test_outfile_leaves_a_pipe);
     tcase_add_test(t, test_outfile_appears_whole);
     tcase_add_test(t, test_read_file_is_bounded);
     tcase_add_test(t, test_memfd_is_sealed);
