@@ -200,6 +200,8 @@ def one(repo, options):
         return repo, None
     anchor = ANCHORS.get(last["commit"][:7])
     name = anchor[0] if anchor else last["repo"]
+    if name == "repo":  # the folder around tells more
+        name = os.path.basename(os.path.dirname(os.path.abspath(repo)))
     read_clean(harvest, row, options)
     row["anchored"] = anchor is not None
     if anchor:
