@@ -53,6 +53,32 @@ records() {
     }'
 }
 
+# Turn cases on stdin into a bundle: one file and one class each. "= NAME"
+# begins one, the lines of its file follow, behind $1 and the import of nn; then
+# each statement of its forward behind ": ". Without any of those the file holds
+# the class itself. Files as in a bundle may stand at the end.
+cases() {
+    awk -v head="$1" '
+    function close_case() {
+        if (name != "")
+            printf "=== m%d.py\n%s\nfrom torch import nn\n%s", ++n, head, text
+        name = text = ""; body = 0
+    }
+    /^=== / { close_case(); raw = 1 }
+    raw { print; next }
+    /^= / {
+        close_case(); name = $2
+        list = list "m" (n + 1) ".py " name "\n"; next
+    }
+    /^: / {
+        if (!body++)
+            text = text "class " name "(nn.Module):\n    def forward(self, x):\n"
+        $0 = "        " substr($0, 3)
+    }
+    { text = text $0 "\n" }
+    END { close_case(); printf "=== modules\n%s", list }'
+}
+
 # Field $1 (text or list) of the record on stdin.
 field() {
     sed -nE 's/.*"'"$1"'":("(([^"\\]|\\.)*)"|(\[[^]]*\])).*/\2\4/p'
