@@ -27,29 +27,6 @@ struct lean {
     ARRAY(int) queue;             /* alive, not yet read */
 };
 
-static bool own_bases(struct closure *c, struct cfile *f, const struct pydef *d)
-{
-    static const char *const plain[] = {"object", "torch.nn.Module",
-                                        "torch.nn.modules.Module",
-                                        "torch.nn.modules.module.Module"};
-
-    for (size_t k = 0; k < d->bases.n; k++) {
-        size_t i = reads_from(f->m, d->bases.v[k].start);
-        const struct target *t;
-        bool known = false;
-
-        if (d->bases.v[k].keyword.n > 0 || d->bases.v[k].dotted.n == 0 ||
-            i == f->m->reads.n || f->m->reads.v[i].at != d->bases.v[k].start)
-            return false;
-        t = crepo_target(c->r, f, i);
-        for (size_t n = 0; n < ARRAY_LEN(plain); n++)
-            known |= span_is(t->dotted, plain[n]);
-        if (t->kind != TARGET_SYM && !known)
-            return false;
-    }
-    return true;
-}
-
 /* Is each decorator of D one that leaves it a method of its name? */
 static bool plain_decorators(const struct pydef *d)
 {
@@ -63,11 +40,9 @@ static bool plain_decorators(const struct pydef *d)
 
     for (size_t k = 0; k < d->decorators.n; k++) {
         struct span dotted = d->decorators.v[k].dotted;
-        bool known = span_ends(dotted, ".setter");
 
-        for (size_t n = 0; n < ARRAY_LEN(plain); n++)
-            known |= span_is(dotted, plain[n]);
-        if (!known)
+        if (!span_ends(dotted, ".setter") &&
+            !span_in(dotted, plain, ARRAY_LEN(plain)))
             return false;
     }
     return true;
@@ -81,12 +56,13 @@ static void add_candidates(struct lean *l, const struct unit *u)
     for (size_t i = 0; i < m->defs.n; i++) {
         const struct pydef *d = &m->defs.v[i];
         struct candidate x = {u->f, d, -1, false};
+        int left = RECOVER_MAX_BASES;
 
         if (d->start < s->start || d->end > s->end || d->is_class ||
             d->outer < 0 || !m->defs.v[d->outer].is_class ||
             recover_is_hook(d->name) || !plain_decorators(d) ||
             closure_is_cut(l->c, u->f, d->start) ||
-            !own_bases(l->c, u->f, &m->defs.v[d->outer]))
+            recover_has_base(l->c, u->f, &m->defs.v[d->outer], true, &left))
             continue;
         array_push(&l->list, x);
     }
@@ -162,7 +138,7 @@ static void read_range(struct lean *l, struct cfile *f, uint32_t start,
                 k++;
             continue;
         }
-        while (at < end && recover_is_word(text[at]))
+        while (at < end && is_word_char(text[at]))
             at++;
         if (at > from)
             see_name(l, f, from, at - from);

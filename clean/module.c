@@ -34,10 +34,7 @@ static bool is_container(struct span dotted)
         "object",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(dotted, names[i]))
-            return true;
-    return false;
+    return span_in(dotted, names, ARRAY_LEN(names));
 }
 
 /* `forward` in the body, or self.forward = ... in a method. */

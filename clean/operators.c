@@ -158,10 +158,7 @@ static bool is_idle(struct span name)
     static const char *const idle[] = {"size", "dim", "contiguous", "numel",
                                        "item"};
 
-    for (size_t i = 0; i < ARRAY_LEN(idle); i++)
-        if (span_is(name, idle[i]))
-            return true;
-    return false;
+    return span_in(name, idle, ARRAY_LEN(idle));
 }
 
 static void add_self(struct ops *o, struct span name)

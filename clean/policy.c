@@ -62,10 +62,7 @@ bool policy_silent(struct span dotted)
 {
     struct span top = top_of(dotted);
 
-    for (size_t i = 0; i < ARRAY_LEN(silent); i++)
-        if (span_is(top, silent[i]))
-            return true;
-    return false;
+    return span_in(top, silent, ARRAY_LEN(silent));
 }
 
 bool policy_absent(struct span dotted)

@@ -11,10 +11,7 @@ static bool is_log_method(struct span s)
         "exception", "critical", "log",     "warning_once",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(s, names[i]))
-            return true;
-    return false;
+    return span_in(s, names, ARRAY_LEN(names));
 }
 
 /* "logger", "_LOGGER", "log", "model_logger". */

@@ -6,7 +6,6 @@
 #include "clean/recover.h"
 #include "clean/reference.h"
 
-#define MAX_BASES 100 /* that are followed for a class */
 
 /* Methods that torch.nn.Module itself calls, or whose absence would change
  * what an object does without anybody calling them by name. */
@@ -53,10 +52,7 @@ bool recover_is_hook(struct span name)
 
     if (name.n > 4 && span_starts(name, "__") && span_ends(name, "__"))
         return true;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(name, names[i]))
-            return true;
-    return false;
+    return span_in(name, names, ARRAY_LEN(names));
 }
 
 static bool has_any(struct span text, const char *const *parts, size_t n)
@@ -174,10 +170,7 @@ static bool is_side_hook(struct span name)
         "__dir__",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(name, names[i]))
-            return true;
-    return false;
+    return span_in(name, names, ARRAY_LEN(names));
 }
 
 static struct dcut *cut(struct closure *c, enum dcut_kind kind, struct cfile *f,
@@ -372,12 +365,6 @@ static bool cut_branch(struct closure *c, const struct unit *u, uint32_t at,
     return false;
 }
 
-bool recover_is_word(char ch)
-{
-    return ch == '_' || (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
-           (ch >= 'A' && ch <= 'Z') || (unsigned char)ch >= 0x80;
-}
-
 /* Does the word at AT, of N bytes, ask an object or a class body for something
  * of that name? Not a parameter, a keyword of a call, a local name, or a value
  * of a model's settings. */
@@ -413,8 +400,8 @@ static bool find_mention(const struct closure *c, struct span name, int *unit,
         while (p < end &&
                (p = memmem(p, (size_t)(end - p), name.p, name.n)) != NULL) {
             uint32_t at = (uint32_t)(p - f->m->text.p);
-            bool word = (at == 0 || !recover_is_word(p[-1])) &&
-                        (p + name.n == end || !recover_is_word(p[name.n]));
+            bool word = (at == 0 || !is_word_char(p[-1])) &&
+                        (p + name.n == end || !is_word_char(p[name.n]));
 
             if (word && recover_asks_for(f, at, name.n) &&
                 !closure_is_cut(c, f, at)) {
@@ -434,40 +421,42 @@ void recover_cut_method(struct closure *c, struct cfile *f,
     cut(c, DCUT_METHOD, f, d->start, d->end, d->name, x);
 }
 
-/* Has the class D of F a base of torch that calls its own methods, which the
- * class may override: `_conv_forward`, `reset_parameters`? *LEFT bases are
- * followed. */
-static bool has_calling_base(struct closure *c, struct cfile *f,
-                             const struct pydef *d, int *left)
+bool recover_has_base(struct closure *c, struct cfile *f, const struct pydef *d,
+                      bool any, int *left)
 {
-    static const char *const plain[] = {
-        "torch.nn.Module", "torch.nn.modules.Module",
-        "torch.nn.modules.module.Module", "torch.autograd.Function",
-        "torch.autograd.function.Function"};
+    static const char *const plain[] = {"object", "torch.nn.Module",
+                                        "torch.nn.modules.Module",
+                                        "torch.nn.modules.module.Module"};
+    static const char *const functions[] = {"torch.autograd.Function",
+                                            "torch.autograd.function.Function"};
 
     for (size_t k = 0; k < d->bases.n; k++) {
         const struct pybase *b = &d->bases.v[k];
         size_t i = reads_from(f->m, b->start);
         const struct target *t;
         const struct pysym *s;
-        bool known = false;
 
         if (--*left < 0)
             return true;
-
         if (b->keyword.n > 0 || i == f->m->reads.n ||
-            f->m->reads.v[i].at != b->start)
+            f->m->reads.v[i].at != b->start) {
+            if (any)
+                return true;
             continue;
+        }
         t = crepo_target(c->r, f, i);
         s = t->kind == TARGET_SYM ? pymod_lookup(t->file->m, 0, t->name) : NULL;
         if (s && s->kind == PYSYM_CLASS &&
-            has_calling_base(c, t->file, &t->file->m->defs.v[s->def], left))
+            recover_has_base(c, t->file, &t->file->m->defs.v[s->def], any,
+                             left))
             return true;
-        for (size_t n = 0; n < ARRAY_LEN(plain); n++)
-            known |= span_is(t->dotted, plain[n]);
-        if (t->kind == TARGET_EXTERNAL && !known &&
-            (span_starts(t->dotted, "torch.") ||
-             span_starts(t->dotted, "torchmetrics.")))
+        if ((s && s->kind == PYSYM_CLASS) ||
+            span_in(t->dotted, plain, ARRAY_LEN(plain)))
+            continue;
+        if (any || (t->kind == TARGET_EXTERNAL &&
+                    !span_in(t->dotted, functions, ARRAY_LEN(functions)) &&
+                    (span_starts(t->dotted, "torch.") ||
+                     span_starts(t->dotted, "torchmetrics."))))
             return true;
     }
     return false;
@@ -493,12 +482,12 @@ static bool cut_method(struct closure *c, struct cfile *f, uint32_t at,
 {
     const struct pydef *d = method_at(f, at);
     uint32_t where;
-    int unit, left = MAX_BASES;
+    int unit, left = RECOVER_MAX_BASES;
 
     if (!d || recover_is_hook(d->name) ||
         (unnamed && find_mention(c, d->name, &unit, &where)))
         return false;
-    if (has_calling_base(c, f, &f->m->defs.v[d->outer], &left))
+    if (recover_has_base(c, f, &f->m->defs.v[d->outer], false, &left))
         return !unnamed && !find_mention(c, d->name, &unit, &where) &&
                cut_body_of(c, f, d, at, x);
     recover_cut_method(c, f, d, x);

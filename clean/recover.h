@@ -26,10 +26,15 @@ void recover_cut_method(struct closure *c, struct cfile *f,
 /* Is NAME a method that torch.nn.Module itself calls, or whose absence would
  * change what an object does without anybody calling it by name? */
 bool recover_is_hook(struct span name);
+/* Has the class D of F a base of torch that calls its own methods, which the
+ * class may override: `_conv_forward`, `reset_parameters`? ANY: or one at all
+ * that is not the repository's. At most *LEFT bases are followed, else true. */
+#define RECOVER_MAX_BASES 100
+bool recover_has_base(struct closure *c, struct cfile *f, const struct pydef *d,
+                      bool any, int *left);
 /* Does the word at AT of F, of N bytes, ask an object or a class body for
  * something of that name? */
 bool recover_asks_for(const struct cfile *f, uint32_t at, size_t n);
-bool recover_is_word(char ch);
 
 /* lean.c: leave out the methods of C, closed, that nothing asks for; false when
  * there are none. Close again. */

@@ -119,9 +119,8 @@ static const struct pydef *find_reference(struct closure *c, struct cfile *f,
     const char *ref;
     const struct pysym *s;
 
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (span_is(name, others[i]))
-            return NULL;
+    if (span_in(name, others, ARRAY_LEN(others)))
+        return NULL;
     if (span_ends(name, "_fn"))
         name.n -= 3;
     ref = arena_printf(c->arena, "%.*s_ref", (int)name.n, name.p);

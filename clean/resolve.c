@@ -327,10 +327,7 @@ static bool is_math(struct span name)
         "tan",   "tanh",    "tau",       "trunc",     "ulp",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(name, names[i]))
-            return true;
-    return false;
+    return span_in(name, names, ARRAY_LEN(names));
 }
 
 /* NAME through the star imports of F, the last one first. */

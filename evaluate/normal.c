@@ -63,12 +63,6 @@ int normal_python(struct buf *out, struct span text, TSNode root,
 
 /* ---- C ---- */
 
-static bool word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
-}
-
 /* End of what starts at I and is no token: white space, a comment, a joined
  * line; I itself when a token starts. A newline is a token of its own. */
 static size_t skip(struct span s, size_t i)
@@ -107,8 +101,8 @@ bool normal_c_token(struct span s, size_t *at, struct span *token)
         return false;
     if (s.p[i] == '"' || s.p[i] == '\'')
         i = literal(s, i);
-    else if (word(s.p[i]))
-        while (i < s.n && word(s.p[i]))
+    else if (is_word_char(s.p[i]))
+        while (i < s.n && is_word_char(s.p[i]))
             i++;
     else
         i++;
@@ -137,8 +131,9 @@ int normal_c(struct buf *out, struct span s)
         fresh = false;
         buf_addspan(out, t);
         /* "+ +" is not "++": operators that touch are told apart. */
-        buf_addc(out, at < s.n && !word(t.p[0]) && !word(s.p[at]) &&
-                              s.p[at] != '\n' && skip(s, at) == at
+        buf_addc(out, at < s.n && !is_word_char(t.p[0]) &&
+                              !is_word_char(s.p[at]) && s.p[at] != '\n' &&
+                              skip(s, at) == at
                           ? '\2'
                           : ' ');
     }

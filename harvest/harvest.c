@@ -29,10 +29,7 @@ static bool is_skipped(struct span folder)
     static const char *const folders[] = {
         "site-packages", "dist-packages", "node_modules",
         "venv",          ".venv",         ".ipynb_checkpoints"};
-    for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-        if (span_is(folder, folders[i]))
-            return true;
-    return false;
+    return span_in(folder, folders, ARRAY_LEN(folders));
 }
 
 static bool in_skipped(struct span path)

@@ -90,10 +90,7 @@ static bool has_root(struct span word)
     static const char *const packages[] = {
         "torch", "torchvision", "torchaudio",        "torch_geometric",
         "timm",  "lightning",   "pytorch_lightning", "transformers"};
-    for (size_t i = 0; i < ARRAY_LEN(packages); i++)
-        if (span_is(word, packages[i]))
-            return true;
-    return false;
+    return span_in(word, packages, ARRAY_LEN(packages));
 }
 
 static void add_word(struct needs *x, size_t from, struct span word)
@@ -124,12 +121,6 @@ static void add_package(struct needs *x, size_t from, size_t level)
         add_edge(x, from, (size_t)(uintptr_t)at - 1);
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
-}
-
 /* The words of an import statement at P; its end. */
 static const char *read_import(struct needs *x, size_t from, const char *p,
                                const char *end)
@@ -141,8 +132,8 @@ static const char *read_import(struct needs *x, size_t from, const char *p,
         if (*p == '#') {
             p = memchr(p, '\n', (size_t)(end - p));
             p = p ? p : end;
-        } else if (is_word(*p)) {
-            while (p < end && is_word(*p))
+        } else if (is_word_char(*p)) {
+            while (p < end && is_word_char(*p))
                 p++;
             if (dots > 0)
                 add_package(x, from, dots);

@@ -127,10 +127,7 @@ static bool is_python_cell(struct span line)
     while (n < line.n && line.p[n] > ' ')
         n++;
     struct span name = {line.p + 2, n - 2};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(name, names[i]))
-            return true;
-    return false;
+    return span_in(name, names, ARRAY_LEN(names));
 }
 
 static struct span take_line(struct span *rest)

@@ -66,6 +66,22 @@ static inline bool span_ends(struct span a, const char *lit)
     return a.n >= n && memcmp(a.p + a.n - n, lit, n) == 0;
 }
 
+/* Is A one of the N texts of LIST? */
+static inline bool span_in(struct span a, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (span_is(a, list[i]))
+            return true;
+    return false;
+}
+
+/* Part of a name of Python or C: beyond ASCII every byte may be. */
+static inline bool is_word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
 #include "banned.h"
 
 #endif

@@ -62,12 +62,6 @@ static char look(const struct skim *s, uint32_t at)
     return at < s->text.n ? s->text.p[at] : '\0';
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
-}
-
 static uint32_t skip_blanks(const struct skim *s, uint32_t at)
 {
     while (look(s, at) == ' ' || look(s, at) == '\t')
@@ -211,14 +205,6 @@ static bool is_prefix(struct span w)
     return true;
 }
 
-static bool is_one_of(struct span w, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (span_is(w, list[i]))
-            return true;
-    return false;
-}
-
 /* A word that may stand between two values or before one: keywords, those of
  * old and of new Python among them. */
 static bool is_keyword(struct span w)
@@ -231,7 +217,7 @@ static bool is_keyword(struct span w)
         "print",   "raise",  "while",  "yield",  "assert",  "except",
         "global",  "import", "lambda", "return", "finally", "continue",
         "nonlocal"};
-    return w.n <= 8 && is_one_of(w, words, ARRAY_LEN(words));
+    return w.n <= 8 && span_in(w, words, ARRAY_LEN(words));
 }
 
 /*
@@ -259,7 +245,7 @@ static bool is_compound(struct span w)
         "while",  "for",    "with", "match",   "case",   "class",
         "del",    "import", "from", "type",    "global", "async",
         "lambda", "print",  "exec", "nonlocal"};
-    return w.n <= 8 && is_one_of(w, words, ARRAY_LEN(words));
+    return w.n <= 8 && span_in(w, words, ARRAY_LEN(words));
 }
 
 /* A print or exec statement has no bracket after the word; where the word is a
@@ -279,7 +265,7 @@ static void first_word(struct skim *s, struct span w)
     if (span_is(w, "async")) {
         uint32_t at = skip_blanks(s, s->at);
         struct span rest = {s->text.p + at, s->text.n - at};
-        if (span_starts(rest, def.p) && !is_word(look(s, at + 3))) {
+        if (span_starts(rest, def.p) && !is_word_char(look(s, at + 3))) {
             s->at = at + 3;
             s->word = w = def;
         }
@@ -296,7 +282,7 @@ static void first_word(struct skim *s, struct span w)
 static void see_word(struct skim *s, bool first)
 {
     uint32_t start = s->at;
-    while (s->at < s->text.n && is_word(s->text.p[s->at])) {
+    while (s->at < s->text.n && is_word_char(s->text.p[s->at])) {
         unsigned char c = (unsigned char)s->text.p[s->at++];
         /* Letters of two bytes are; of the others some are blanks. */
         if (c >= 0xe0 || c == 0xc2)
@@ -491,9 +477,9 @@ static void scan_line(struct skim *s)
         }
         if (c >= '0' && c <= '9') {
             see_value(s, TOKEN_VALUE, (struct span){NULL, 0});
-            while (is_word(look(s, s->at)) || look(s, s->at) == '.')
+            while (is_word_char(look(s, s->at)) || look(s, s->at) == '.')
                 s->at++;
-        } else if (is_word(c)) {
+        } else if (is_word_char(c)) {
             see_word(s, first);
         } else if (c == '"' || c == '\'') {
             see_value(s, TOKEN_STRING, (struct span){NULL, 0});

@@ -94,10 +94,7 @@ static bool carried_module(struct span part)
         "unittest",  "zipfile",
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(part, names[i]))
-            return true;
-    return false;
+    return span_in(part, names, ARRAY_LEN(names));
 }
 
 bool py_is_inner_module(struct span dotted, bool *pure)
@@ -194,10 +191,7 @@ bool py_unsafe_module(struct span name)
     static const char *const names[] = {
         "builtins", "importlib", "os", "shutil", "socket", "subprocess", "sys"};
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (span_is(name, names[i]))
-            return true;
-    return false;
+    return span_in(name, names, ARRAY_LEN(names));
 }
 
 const struct py_unsafe *py_unsafe_attr(struct span name)

@@ -40,11 +40,21 @@ class Mixin:
     def extra_repr(self):
         return ''
 
+class Conv(nn.Conv2d):
+    pass
+
+class Padded(Conv):
+    def _conv_forward(self, x, weight, bias):
+        return super()._conv_forward(x, weight, bias) + 1
+
 class M(Mixin, nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = Padded(1, 1, 1)
     def forward(self, x):
         if hasattr(self, 'asked_by_text'):
             return x * self.asked_by_name()
-        return x
+        return self.conv(x)
 
 class Whole(nn.Module):
     def forward(self, x):
