@@ -1,3 +1,0 @@
-# coding: gbk
-x = "•\"
-class A(nn.Module):    pass
