@@ -2,6 +2,7 @@
 /* The scanner that takes out of a file what its outline does not need. */
 #include "base.h"
 
+#include "py/pymod.h"
 #include "py/skim.h"
 
 #define MAX_BRACKETS 200
@@ -92,6 +93,17 @@ static void skip_comment(struct skim *s)
     s->at = stop;
 }
 
+/* Does the quote before the cursor end its string? */
+static bool closes(struct skim *s, char quote, bool triple)
+{
+    if (!triple)
+        return true;
+    if (look(s, s->at) != quote || look(s, s->at + 1) != quote)
+        return false;
+    s->at += 2;
+    return true;
+}
+
 /* A string without fields; the cursor is behind its opening quotes. */
 static void skip_plain(struct skim *s, char quote, bool triple)
 {
@@ -101,13 +113,8 @@ static void skip_plain(struct skim *s, char quote, bool triple)
             s->at++;
         } else if (c == '\n' && !triple) {
             break;
-        } else if (c == quote) {
-            if (!triple)
-                return;
-            if (look(s, s->at) == quote && look(s, s->at + 1) == quote) {
-                s->at += 2;
-                return;
-            }
+        } else if (c == quote && closes(s, quote, triple)) {
+            return;
         }
     }
     s->unsure = true;
@@ -166,13 +173,8 @@ static void skip_format(struct skim *s, char quote, bool triple)
                 break;
         } else if (c == '\n' && !triple) {
             break;
-        } else if (c == quote) {
-            if (!triple)
-                return;
-            if (look(s, s->at) == quote && look(s, s->at + 1) == quote) {
-                s->at += 2;
-                return;
-            }
+        } else if (c == quote && closes(s, quote, triple)) {
+            return;
         }
     }
     s->unsure = true;
@@ -209,15 +211,11 @@ static bool is_prefix(struct span w)
  * old and of new Python among them. */
 static bool is_keyword(struct span w)
 {
-    static const char *const words[] = {
-        "as",      "if",     "in",     "is",     "or",      "and",
-        "def",     "del",    "for",    "not",    "try",     "case",
-        "elif",    "else",   "exec",   "from",   "pass",    "type",
-        "with",    "async",  "await",  "break",  "class",   "match",
-        "print",   "raise",  "while",  "yield",  "assert",  "except",
-        "global",  "import", "lambda", "return", "finally", "continue",
-        "nonlocal"};
-    return w.n <= 8 && span_in(w, words, ARRAY_LEN(words));
+    static const char *const values[] = {"False", "None", "True"};
+    static const char *const others[] = {"case", "exec", "match", "print",
+                                         "type"};
+    return py_is_keyword(w) ? !span_in(w, values, ARRAY_LEN(values))
+                            : span_in(w, others, ARRAY_LEN(others));
 }
 
 /*
