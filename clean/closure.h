@@ -55,7 +55,7 @@ struct dcut {
     enum dcut_kind kind;
     struct cfile *f;
     uint32_t start, end;
-    struct span name;      /* METHOD, BODY, RAISE, STUB */
+    struct span name;      /* METHOD, BODY, RAISE, UNCALLED */
     struct span reference; /* REFERENCE: the other function */
     const char *text;      /* BLOCK, RAISE, REFERENCE: what takes its place */
     enum err_code code;    /* what was wrong with it */

@@ -6,7 +6,6 @@
 #include "clean/recover.h"
 #include "clean/reference.h"
 
-
 /* Methods that torch.nn.Module itself calls, or whose absence would change
  * what an object does without anybody calling them by name. */
 bool recover_is_hook(struct span name)

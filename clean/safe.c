@@ -175,8 +175,7 @@ static int one_import(struct closure *c, struct cfile *f,
     return 0;
 }
 
-/* A name of the module or class that an unsafe builtin has: is it sure to be
- * bound where it is read, so that the builtin is not meant? */
+/* Is NAME that of a builtin that is refused? */
 static bool is_unsafe_builtin(struct span name)
 {
     char full[64];
@@ -238,6 +237,8 @@ int safe_builtin(struct closure *c, struct cfile *f, size_t i, int unit,
     return 0;
 }
 
+/* A name of the module that an unsafe builtin has, too: is it sure to be bound
+ * where it is read, so that the builtin is not meant? */
 int safe_shadow(struct closure *c, struct cfile *f, size_t i, int unit,
                 struct fault *bad)
 {
