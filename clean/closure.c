@@ -696,6 +696,25 @@ static int nested_imports(struct closure *c, int unit, bool last,
     return 0;
 }
 
+/* A function with something unsafe in it that also asks for a package that is
+ * not there: it is the package that it fails for, and its callers may be ready
+ * for that. The closure ends either way. */
+static void prefer_package(struct closure *c, int unit, struct fault *bad)
+{
+    const struct unit u = c->units.v[unit];
+    const struct pystmt *s = &u.f->m->stmts.v[u.stmt];
+    struct fault x = {0};
+
+    if (s->kind != PYSTMT_FUNCTION)
+        return;
+    for (size_t i = reads_from(u.f->m, s->start);
+         i < u.f->m->reads.n && u.f->m->reads.v[i].at < s->end; i++)
+        if (read_one(c, unit, i, &x) && x.code == ERR_IMPORT_DENIED) {
+            *bad = x;
+            return;
+        }
+}
+
 static int close_unit(struct closure *c, int unit, struct fault *bad)
 {
     const struct unit u = c->units.v[unit];
@@ -703,8 +722,12 @@ static int close_unit(struct closure *c, int unit, struct fault *bad)
     const struct dcut *d = closure_body(c, &u);
 
     registrar_cut(c, unit);
-    if (check_errors(c, unit, bad) || safe_findings(c, unit, bad))
+    if (check_errors(c, unit, bad))
         return -1;
+    if (safe_findings(c, unit, bad)) {
+        prefer_package(c, unit, bad);
+        return -1;
+    }
     if (d && d->kind == DCUT_REFERENCE &&
         closure_require(c, u.f, d->reference, unit, s->start, bad))
         return -1;

@@ -7,6 +7,7 @@ set -euo pipefail
 records r <<'END' | clean --json
 === m.py
 import logging
+import jinja2
 import wandb
 from fancy import fancy
 from mmcv import MODELS
@@ -96,10 +97,30 @@ class Script(nn.Module):
 
     def forward(self, x):
         return self.f(x)
+class Templated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.call = self.plain
+        if not self.call.__name__.startswith("from_"):
+            try:
+                self.call = from_template("call")
+            except Exception:
+                self.kept = self.call
+
+    def plain(self, x):
+        return x * 2
+
+    def forward(self, x):
+        return self.call(x)
+
+def from_template(name):
+    loaded = __import__("tempfile").mkdtemp()
+    return jinja2.Environment(name).load(loaded)
 === modules
 m.py Net
 m.py Uses
 m.py Named
 m.py Asked
 m.py Script
+m.py Templated
 END
