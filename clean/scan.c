@@ -40,6 +40,12 @@ static bool is(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
+static bool is_name_char(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
 static void find(struct walk *w, uint32_t at, enum err_code code,
                  struct span text)
 {
@@ -292,6 +298,65 @@ static void dir_call(struct walk *w, TSNode args)
         array_push(&w->s->literals, l);
 }
 
+/* Does TEXT, of a string or of several that are put together, hold a letter
+ * that could be of a name? */
+static bool spells_name(struct walk *w, TSNode n, int depth)
+{
+    TSNode f = pynode_field(n, "function");
+
+    if (pynode_is(n, "string") || pynode_is(n, "concatenated_string")) {
+        struct span text = pynode_text(w->m->text, n);
+
+        for (size_t i = 0; i < text.n; i++)
+            if (is_name_char(text.p[i]) &&
+                !(text.p[i] >= '0' && text.p[i] <= '9'))
+                return true;
+        return false;
+    }
+    if (depth == MAX_NODES)
+        return true;
+    if (pynode_is(n, "binary_operator"))
+        return spells_name(w, pynode_field(n, "left"), depth + 1) ||
+               spells_name(w, pynode_field(n, "right"), depth + 1);
+    if (pynode_is(n, "parenthesized_expression"))
+        return spells_name(w, ts_node_named_child(n, 0), depth + 1);
+    return pynode_is(f, "attribute") && /* "self.{}".format(x) */
+           spells_name(w, pynode_field(f, "object"), depth + 1);
+}
+
+/* Is the value of call N called, or an object with attributes? NAME = call
+ * counts, too, where NAME is called. */
+static bool gives_code(struct walk *w, TSNode n)
+{
+    TSNode up = ts_node_parent(n), left = pynode_field(up, "left");
+    const struct pymod *m = w->m;
+
+    if (pynode_is(up, "call") || pynode_is(up, "attribute"))
+        return true;
+    if (!pynode_is(up, "assignment") || !pynode_is(left, "identifier"))
+        return false;
+    for (size_t i = 0; i < m->reads.n; i++)
+        if ((m->reads.v[i].flags & PYREAD_CALL) &&
+            span_eq(m->reads.v[i].dotted, pynode_text(m->text, left)))
+            return true;
+    return false;
+}
+
+/* eval(X) of a text of settings: one argument, which names nothing, as far as
+ * can be seen. */
+static void eval_call(struct walk *w, TSNode n, TSNode args)
+{
+    TSNode x = ts_node_named_child(args, 0);
+    static const char *const others[] = {"keyword_argument", "list_splat",
+                                         "dictionary_splat", "comment"};
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (pynode_is(x, others[i]))
+            return;
+    if (!spells_name(w, x, 0) && !gives_code(w, n))
+        array_push(&w->s->settings, ts_node_start_byte(n));
+}
+
 static void call(struct walk *w, TSNode n)
 {
     TSNode f = pynode_field(n, "function");
@@ -304,6 +369,8 @@ static void call(struct walk *w, TSNode n)
     count = ts_node_named_child_count(args);
     if (count == 1 && span_is(name, "dir"))
         dir_call(w, args);
+    if (count == 1 && span_is(name, "eval"))
+        eval_call(w, n, args);
     if (count >= 2 && (span_is(name, "getattr") || span_is(name, "setattr") ||
                        span_is(name, "delattr") || span_is(name, "hasattr"))) {
         TSNode object = ts_node_named_child(args, 0);
@@ -340,48 +407,6 @@ static void attribute(struct walk *w, TSNode n)
         array_push(&w->s->literals, l);
     if (l.dotted.n == 0 && py_unsafe_module(l.attr))
         find(w, ts_node_start_byte(a), ERR_UNSAFE, l.attr);
-}
-
-/* Python reads identifiers in normal form NFKC, in which a full-width, raised
- * or mathematical letter is the plain one: the name is another than what stands
- * there. */
-static bool folds_to_ascii(struct span name)
-{
-    /* letters and digits whose NFKC has ASCII in it, by block */
-    static const struct {
-        uint32_t first, last;
-    } blocks[] = {
-        {0x00aa, 0x00aa},   {0x00ba, 0x00ba},   {0x0132, 0x0133},
-        {0x013f, 0x0140},   {0x0149, 0x0149},   {0x017f, 0x017f},
-        {0x01c4, 0x01cc},   {0x01f1, 0x01f3},   {0x02b0, 0x02b0},
-        {0x02b2, 0x02b3},   {0x02b7, 0x02b8},   {0x02e1, 0x02e3},
-        {0x1d2c, 0x1d2c},   {0x1d2e, 0x1d2e},   {0x1d30, 0x1d31},
-        {0x1d33, 0x1d3a},   {0x1d3c, 0x1d3c},   {0x1d3e, 0x1d43},
-        {0x1d47, 0x1d49},   {0x1d4d, 0x1d4d},   {0x1d4f, 0x1d50},
-        {0x1d52, 0x1d52},   {0x1d56, 0x1d58},   {0x1d5b, 0x1d5b},
-        {0x1d62, 0x1d65},   {0x1d9c, 0x1d9c},   {0x1da0, 0x1da0},
-        {0x1dbb, 0x1dbb},   {0x1e9a, 0x1e9a},   {0x2071, 0x207f},
-        {0x2090, 0x2093},   {0x2095, 0x209c},   {0x2102, 0x2102},
-        {0x210a, 0x210e},   {0x2110, 0x2115},   {0x2119, 0x2124},
-        {0x2128, 0x212a},   {0x212c, 0x212d},   {0x212f, 0x2131},
-        {0x2133, 0x2134},   {0x2139, 0x2139},   {0x2145, 0x2149},
-        {0x2160, 0x217f},   {0x2c7c, 0x2c7d},   {0xa7f2, 0xa7f4},
-        {0xfb00, 0xfb06},   {0xfe33, 0xfe34},   {0xfe4d, 0xfe4f},
-        {0xff10, 0xff5a},   {0x107a5, 0x107a5}, {0x1d400, 0x1d6a3},
-        {0x1d7ce, 0x1d7ff}, {0x1fbf0, 0x1fbf9},
-    };
-
-    for (size_t i = 0; i < name.n;) {
-        unsigned char b = (unsigned char)name.p[i++];
-        uint32_t c = b < 0xe0 ? b & 0x1f : b < 0xf0 ? b & 0x0f : b & 0x07;
-
-        while (i < name.n && ((unsigned char)name.p[i] & 0xc0) == 0x80)
-            c = c << 6 | ((unsigned char)name.p[i++] & 0x3f);
-        for (size_t k = 0; b >= 0x80 && k < ARRAY_LEN(blocks); k++)
-            if (c >= blocks[k].first && c <= blocks[k].last)
-                return true;
-    }
-    return false;
 }
 
 static void identifier(struct walk *w, TSNode n, const struct level *up,
@@ -484,12 +509,6 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
     here->blocks++;
     here->optional |= b.optional;
     here->guarded |= caught;
-}
-
-static bool is_name_char(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z');
 }
 
 /* "__globals__" as text, alone or in a path or a format, is for getattr and
@@ -595,7 +614,7 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
         return false;
     }
     if (up && is(type, "identifier")) {
-        if (folds_to_ascii(pynode_text(w->m->text, n)))
+        if (scan_folds_to_ascii(pynode_text(w->m->text, n)))
             find(w, at, ERR_UNRESOLVED, pynode_text(w->m->text, n));
         identifier(w, n, up, here->field);
         return false;
@@ -710,85 +729,4 @@ void scan_file(struct scan *s, const struct pymod *m, const struct policy *p)
             array_push(&s->imports.v[k].syms, (int)i);
     }
     registrar_scan(s, m);
-}
-
-void scan_release(struct scan *s)
-{
-    for (size_t i = 0; i < s->imports.n; i++)
-        array_release(&s->imports.v[i].syms);
-    array_release(&s->cuts);
-    array_release(&s->blocks);
-    array_release(&s->findings);
-    array_release(&s->imports);
-    array_release(&s->literals);
-    array_release(&s->binders);
-    array_release(&s->tries);
-    array_release(&s->strings);
-    array_release(&s->returns);
-    free(s->registrars);
-}
-
-const struct range *ranges_find(const struct ranges *r, uint32_t at)
-{
-    size_t lo = 0, hi = r->n;
-
-    while (lo < hi) { /* first range that starts behind AT */
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (r->v[mid].start <= at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo > 0 && at < r->v[lo - 1].end ? &r->v[lo - 1] : NULL;
-}
-
-int scan_block_at(const struct scan *s, uint32_t offset)
-{
-    size_t lo = 0, hi = s->blocks.n;
-
-    while (lo < hi) { /* first block that starts behind OFFSET */
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->blocks.v[mid].start <= offset)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    for (int b = (int)lo - 1; b >= 0; b = s->blocks.v[b].parent)
-        if (offset < s->blocks.v[b].end)
-            return b;
-    return -1;
-}
-
-size_t scan_imports_from(const struct scan *s, uint32_t at)
-{
-    size_t lo = 0, hi = s->imports.n;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->imports.v[mid].start < at)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-int scan_import_at(const struct scan *s, uint32_t start)
-{
-    size_t lo = scan_imports_from(s, start);
-
-    if (lo < s->imports.n && s->imports.v[lo].start == start)
-        return (int)lo;
-    return -1;
-}
-
-bool scan_is_try(const struct scan *s, uint32_t start)
-{
-    for (size_t i = 0; i < s->tries.n; i++)
-        if (s->tries.v[i] == start)
-            return true;
-    return false;
 }

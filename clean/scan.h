@@ -93,6 +93,7 @@ struct scan {
     struct ranges returns;     /* values of return statements */
     unsigned char *registrars; /* per definition (registrar.c) */
     ARRAY(uint32_t) tries;     /* starts of module-level try statements */
+    ARRAY(uint32_t) settings;  /* eval(X) where X may be a text of values */
 };
 
 /* M must still have its tree; S borrows from M's text. */
@@ -109,5 +110,10 @@ size_t scan_imports_from(const struct scan *s, uint32_t at);
 int scan_import_at(const struct scan *s, uint32_t start);
 /* Is the module-level statement that starts at START a try? */
 bool scan_is_try(const struct scan *s, uint32_t start);
+/* Is the name at AT that of an eval(X) where X may be a text of values? */
+bool scan_is_settings(const struct scan *s, uint32_t at);
+/* Is NAME another one for Python than what stands there: has its normal form
+ * NFKC ASCII letters in the place of others? */
+bool scan_folds_to_ascii(struct span name);
 
 #endif

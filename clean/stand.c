@@ -82,12 +82,13 @@ bool stand_name(struct closure *c, struct cfile *f, size_t i)
     const char *code = span_is(last_part(dotted), "__version__")
                            ? "$N = '0'\n"
                            : shim_find(dotted);
+    bool eval = span_is(dotted, "builtins.eval");
     struct entity e = {
         .external = true,
         .required = true,
         .aliased = true,
         .stand = code ? STAND_SHIM : STAND_ABSENT,
-        .name = last_part(dotted),
+        .name = eval ? SPAN_LIT("plain_eval") : last_part(dotted),
         .module = dotted,
         .shim = code,
     };
@@ -99,7 +100,8 @@ bool stand_name(struct closure *c, struct cfile *f, size_t i)
         .member = SPAN_LIT("Module"),
     };
 
-    if (t->stand == 0 || (x->flags & (PYREAD_ANNOTATION | PYREAD_STORE)) ||
+    if (t->stand == 0 || (eval && !scan_is_settings(&f->scan, x->at)) ||
+        (x->flags & (PYREAD_ANNOTATION | PYREAD_STORE)) ||
         (!code && (closure_uses(c, f, i) || !handed_around(c, f, x))) ||
         (t->kind == TARGET_SYM && closure_symbol(c, t->file, t->name)))
         return false;

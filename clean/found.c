@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* What a scan found, by offset, and what of its names needs a table. */
+#include "base.h"
+
+#include "clean/scan.h"
+
+/* Python reads identifiers in normal form NFKC, in which a full-width, raised
+ * or mathematical letter is the plain one: the name is another than what stands
+ * there. */
+bool scan_folds_to_ascii(struct span name)
+{
+    /* letters and digits whose NFKC has ASCII in it, by block */
+    static const struct {
+        uint32_t first, last;
+    } blocks[] = {
+        {0x00aa, 0x00aa},   {0x00ba, 0x00ba},   {0x0132, 0x0133},
+        {0x013f, 0x0140},   {0x0149, 0x0149},   {0x017f, 0x017f},
+        {0x01c4, 0x01cc},   {0x01f1, 0x01f3},   {0x02b0, 0x02b0},
+        {0x02b2, 0x02b3},   {0x02b7, 0x02b8},   {0x02e1, 0x02e3},
+        {0x1d2c, 0x1d2c},   {0x1d2e, 0x1d2e},   {0x1d30, 0x1d31},
+        {0x1d33, 0x1d3a},   {0x1d3c, 0x1d3c},   {0x1d3e, 0x1d43},
+        {0x1d47, 0x1d49},   {0x1d4d, 0x1d4d},   {0x1d4f, 0x1d50},
+        {0x1d52, 0x1d52},   {0x1d56, 0x1d58},   {0x1d5b, 0x1d5b},
+        {0x1d62, 0x1d65},   {0x1d9c, 0x1d9c},   {0x1da0, 0x1da0},
+        {0x1dbb, 0x1dbb},   {0x1e9a, 0x1e9a},   {0x2071, 0x207f},
+        {0x2090, 0x2093},   {0x2095, 0x209c},   {0x2102, 0x2102},
+        {0x210a, 0x210e},   {0x2110, 0x2115},   {0x2119, 0x2124},
+        {0x2128, 0x212a},   {0x212c, 0x212d},   {0x212f, 0x2131},
+        {0x2133, 0x2134},   {0x2139, 0x2139},   {0x2145, 0x2149},
+        {0x2160, 0x217f},   {0x2c7c, 0x2c7d},   {0xa7f2, 0xa7f4},
+        {0xfb00, 0xfb06},   {0xfe33, 0xfe34},   {0xfe4d, 0xfe4f},
+        {0xff10, 0xff5a},   {0x107a5, 0x107a5}, {0x1d400, 0x1d6a3},
+        {0x1d7ce, 0x1d7ff}, {0x1fbf0, 0x1fbf9},
+    };
+
+    for (size_t i = 0; i < name.n;) {
+        unsigned char b = (unsigned char)name.p[i++];
+        uint32_t c = b < 0xe0 ? b & 0x1f : b < 0xf0 ? b & 0x0f : b & 0x07;
+
+        while (i < name.n && ((unsigned char)name.p[i] & 0xc0) == 0x80)
+            c = c << 6 | ((unsigned char)name.p[i++] & 0x3f);
+        for (size_t k = 0; b >= 0x80 && k < ARRAY_LEN(blocks); k++)
+            if (c >= blocks[k].first && c <= blocks[k].last)
+                return true;
+    }
+    return false;
+}
+
+void scan_release(struct scan *s)
+{
+    for (size_t i = 0; i < s->imports.n; i++)
+        array_release(&s->imports.v[i].syms);
+    array_release(&s->cuts);
+    array_release(&s->blocks);
+    array_release(&s->findings);
+    array_release(&s->imports);
+    array_release(&s->literals);
+    array_release(&s->binders);
+    array_release(&s->tries);
+    array_release(&s->strings);
+    array_release(&s->returns);
+    array_release(&s->settings);
+    free(s->registrars);
+}
+
+const struct range *ranges_find(const struct ranges *r, uint32_t at)
+{
+    size_t lo = 0, hi = r->n;
+
+    while (lo < hi) { /* first range that starts behind AT */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (r->v[mid].start <= at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && at < r->v[lo - 1].end ? &r->v[lo - 1] : NULL;
+}
+
+int scan_block_at(const struct scan *s, uint32_t offset)
+{
+    size_t lo = 0, hi = s->blocks.n;
+
+    while (lo < hi) { /* first block that starts behind OFFSET */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (s->blocks.v[mid].start <= offset)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (int b = (int)lo - 1; b >= 0; b = s->blocks.v[b].parent)
+        if (offset < s->blocks.v[b].end)
+            return b;
+    return -1;
+}
+
+size_t scan_imports_from(const struct scan *s, uint32_t at)
+{
+    size_t lo = 0, hi = s->imports.n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (s->imports.v[mid].start < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+int scan_import_at(const struct scan *s, uint32_t start)
+{
+    size_t lo = scan_imports_from(s, start);
+
+    if (lo < s->imports.n && s->imports.v[lo].start == start)
+        return (int)lo;
+    return -1;
+}
+
+bool scan_is_try(const struct scan *s, uint32_t start)
+{
+    for (size_t i = 0; i < s->tries.n; i++)
+        if (s->tries.v[i] == start)
+            return true;
+    return false;
+}
+
+bool scan_is_settings(const struct scan *s, uint32_t at)
+{
+    for (size_t i = 0; i < s->settings.n; i++)
+        if (s->settings.v[i] == at)
+            return true;
+    return false;
+}
