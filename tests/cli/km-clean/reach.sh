@@ -18,6 +18,40 @@ cases 'import torch' <<'END' | records r |
 :     act for act in vars(torch.nn.modules.activation).values()
 :     if isinstance(act, type) and issubclass(act, nn.Module)
 : ]
+= Literal_ok
+import ast
+: return ast.literal_eval(self.shape), [type(n) for n in ast.walk(ast.parse("1"))]
+= AstMain
+from ast import main
+: return main()
+= AstModule
+import ast
+: return getattr(ast, self.name)("x")
+= AstSystem
+import ast
+: return ast.sys.modules
+= AstCode
+import ast
+: return compile(ast.parse(self.text), "f", "exec")
+= Lock_ok
+import threading
+: with threading.Lock():
+:     return x
+= LockClass_ok
+from threading import RLock
+class LockClass_ok(nn.Module):
+    lock = RLock()
+    def forward(self, x):
+        return x
+= LockModule
+import threading
+: return threading.Lock, getattr(threading, self.name)(x)
+= Thread
+import threading
+: return threading.Thread(target=x)
+= LockSystem
+from threading import _os
+: return _os.getpid()
 = PathAlias
 from pathlib import Path
 : p = Path; return p("a").open()
