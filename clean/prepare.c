@@ -4,6 +4,9 @@
 
 #include "clean/repo.h"
 
+/* Groups of options inside of one another that are followed. */
+#define MAX_GROUPS 8
+
 static bool is_log_method(struct span s)
 {
     static const char *const names[] = {
@@ -117,13 +120,40 @@ static void find_decorators(struct crepo *r, struct cfile *f)
     }
 }
 
-static void add_mutator(struct cfile *f, const struct target *t, int stmt,
-                        bool registers)
+/* `g = p.add_argument_group()` binds T: the read of p there, or -1. */
+static int group_of(const struct target *t)
 {
-    struct mutator x = {t->file, t->name, stmt, registers};
+    static const char *const makers[] = {".add_argument_group",
+                                         ".add_mutually_exclusive_group"};
+    const struct pymod *m = t->file->m;
+    const struct pysym *s = pymod_lookup(m, 0, t->name);
+    size_t i;
 
-    if (t->kind == TARGET_SYM)
+    if (!s || s->earlier >= 0 || s->value_end <= s->value_start)
+        return -1;
+    i = reads_from(m, s->value_start);
+    if (i == m->reads.n || m->reads.v[i].at != s->value_start ||
+        !(m->reads.v[i].flags & PYREAD_CALL))
+        return -1;
+    for (size_t k = 0; k < ARRAY_LEN(makers); k++)
+        if (span_ends(m->reads.v[i].dotted, makers[k]))
+            return (int)i;
+    return -1;
+}
+
+/* Statement STMT changes T, and what T is a group of options of. */
+static void add_mutator(struct crepo *r, struct cfile *f,
+                        const struct target *t, int stmt, bool registers)
+{
+    for (int hops = 0; t->kind == TARGET_SYM && hops < MAX_GROUPS; hops++) {
+        struct mutator x = {t->file, t->name, stmt, registers};
+        int whole = group_of(t);
+
         array_push(&f->mutators, x);
+        if (whole < 0)
+            break;
+        t = crepo_target(r, t->file, (size_t)whole);
+    }
 }
 
 /* `@X.register("name")` over a definition of the module. */
@@ -145,7 +175,7 @@ static void find_registered(struct crepo *r, struct cfile *f)
                 continue;
             t = crepo_target(r, f, x);
             if (t->end < m->reads.v[x].end)
-                add_mutator(f, t, m->stmts.v[d->stmt].top, true);
+                add_mutator(r, f, t, m->stmts.v[d->stmt].top, true);
         }
     }
 }
@@ -178,7 +208,7 @@ static void find_mutators(struct crepo *r, struct cfile *f)
         for (size_t k = reads_from(m, s->start);
              k < m->reads.n && m->reads.v[k].at < s->end; k++)
             if (changes(s, &m->reads.v[k]))
-                add_mutator(f, crepo_target(r, f, k), s->top, false);
+                add_mutator(r, f, crepo_target(r, f, k), s->top, false);
     }
 }
 

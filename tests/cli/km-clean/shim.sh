@@ -18,6 +18,10 @@ from torch_einops_utils.nn import Identity
 parser = argparse.ArgumentParser()
 parser.add_argument("--data", required=True)
 parser.add_argument("--hidden", type=int, default=16)
+group = parser.add_argument_group("more")
+group.add_argument("--bias", default=3)
+inner = group.add_mutually_exclusive_group()
+inner.add_argument("--deep", default=4)
 args = parser.parse_args()
 
 class Net(nn.Module):
