@@ -12,6 +12,8 @@
 #define MAX_NODES    1200
 /* Bytes of strings side by side that are read. */
 #define MAX_JOINED (64u << 10)
+/* Bytes of a call that are read back to what is called. */
+#define MAX_CALL 4096
 
 /* What the ancestors of the node being visited are. */
 struct level {
@@ -388,6 +390,56 @@ static void call(struct walk *w, TSNode n)
     }
 }
 
+/* Is VALUE a call, and not of a class, whose methods are known? */
+static bool is_result(struct span value)
+{
+    static const char *const own[] = {"super", "type", "__class__", "cls"};
+    struct span name;
+    size_t i = value.n;
+    int depth = 0;
+
+    if (i == 0 || value.p[i - 1] != ')')
+        return false;
+    do {
+        i--;
+        depth += value.p[i] == ')';
+        depth -= value.p[i] == '(';
+    } while (i > 0 && depth > 0 && value.n - i < MAX_CALL);
+    name = (struct span){value.p + i, 0};
+    for (; i > 0 && is_name_char(value.p[i - 1]); i--)
+        name = (struct span){name.p - 1, name.n + 1};
+    if (span_in(name, own, ARRAY_LEN(own)))
+        return false;
+    while (name.n > 0 && name.p[0] == '_')
+        name = (struct span){name.p + 1, name.n - 1};
+    return !(name.n > 0 && name.p[0] >= 'A' && name.p[0] <= 'Z');
+}
+
+/* `f(x).save("a")`, or y = f(x) before, where NAME is save: N is the attribute,
+ * OBJECT what it is of. */
+static void method_of_result(struct walk *w, TSNode n, TSNode object,
+                             struct span name)
+{
+    TSNode up = ts_node_parent(n);
+    struct span value = pynode_text(w->m->text, object);
+    const struct pysym *s;
+
+    if (!py_unsafe_result(name) || !pynode_is(up, "call") ||
+        !ts_node_eq(pynode_field(up, "function"), n) ||
+        ts_node_named_child_count(pynode_field(up, "arguments")) == 0)
+        return;
+    if (pynode_is(object, "identifier")) {
+        s = pymod_lookup_at(w->m, ts_node_start_byte(object), value);
+        if (!s || s->value_end <= s->value_start)
+            return;
+        value = pymod_text(w->m, s->value_start, s->value_end);
+    } else if (!pynode_is(object, "call")) {
+        return;
+    }
+    if (is_result(value))
+        find(w, ts_node_start_byte(n), ERR_UNSAFE, name);
+}
+
 /* An attribute N: of an unsafe name; or in (a.b).name, like getattr. */
 static void attribute(struct walk *w, TSNode n)
 {
@@ -401,6 +453,7 @@ static void attribute(struct walk *w, TSNode n)
         object = ts_node_named_child(object, 0);
         inside = true;
     }
+    method_of_result(w, n, object, l.attr);
     l.at = ts_node_start_byte(object);
     l.dotted = pynode_dotted(w->m->text, object);
     if (inside && l.dotted.n > 0)

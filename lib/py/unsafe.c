@@ -19,6 +19,11 @@ static const struct py_unsafe unsafe_attrs[] = {
 #include "py/unsafe.def"
 };
 
+static const struct py_unsafe unsafe_results[] = {
+#define UNSAFE_RESULT(name, what) {name, what, false},
+#include "py/unsafe.def"
+};
+
 static const struct py_unsafe module_names[] = {
 #define MODULE(name) {name, "module", false},
 #include "py/modules.def"
@@ -197,4 +202,9 @@ bool py_unsafe_module(struct span name)
 const struct py_unsafe *py_unsafe_attr(struct span name)
 {
     return find(unsafe_attrs, ARRAY_LEN(unsafe_attrs), name);
+}
+
+const struct py_unsafe *py_unsafe_result(struct span name)
+{
+    return find(unsafe_results, ARRAY_LEN(unsafe_results), name);
 }

@@ -36,4 +36,8 @@ bool py_unsafe_module(struct span name);
 /* Entry for an attribute NAME of any object, or NULL. */
 const struct py_unsafe *py_unsafe_attr(struct span name);
 
+/* Entry for a method NAME of an object that a call gave, of a class that nobody
+ * knows, or NULL. */
+const struct py_unsafe *py_unsafe_result(struct span name);
+
 #endif

@@ -101,5 +101,29 @@ import numpy as np
 = Located
 import importlib.metadata
 : return importlib.metadata.distribution("a").locate_file("b")
+= NumpyDump
+: x.detach().numpy().dump("f"); return x
+= LocalDump
+: a = x.numpy()
+: a.dump("f"); return x
+= ScriptSave
+: (torch.jit.script(self)).save("f"); return x
+= ModuleDump
+made = torch.zeros(1).numpy()
+: made.dump("f"); return x
+= Memmap
+: return x.numpy().core.memmap("f")
+= SaveTxt
+: return self.tools.savetxt("f", x)
+= GraphDump
+: torch.cuda.CUDAGraph().debug_dump("f"); return x
+= OwnSave_ok
+class Keep:
+    def save(self, x):
+        return x
+    def dump(self):
+        return 1
+: k = Keep()
+: return k.save(x), Keep().save(x), self.save(x), super().dump(x), k.make().dump()
 END
     clean --no-dedup --no-decontaminate --json | grep '^##'
