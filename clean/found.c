@@ -1,8 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scan found, by offset, and what of its names needs a table. */
+/* What a scan found, by offset, and what of its names needs a list. */
 #include "base.h"
 
 #include "clean/scan.h"
+
+static bool has_part(struct span text, const char *part)
+{
+    size_t n = strlen(part);
+
+    for (size_t i = 0; i + n <= text.n; i++)
+        if (strncasecmp(text.p + i, part, n) == 0)
+            return true;
+    return false;
+}
+
+/* A name that says whether a package is there: has_apex, HAS_FLASH. As an
+ * attribute it says what a model has. */
+static bool says_has(struct span text)
+{
+    for (size_t i = 0; i + 4 <= text.n; i++)
+        if (strncasecmp(text.p + i, "has_", 4) == 0 &&
+            (i == 0 || strchr(" (_", text.p[i - 1])))
+            return true;
+    return false;
+}
+
+bool scan_is_wish(struct span condition)
+{
+    static const char *const wishes[] = {
+        "pretrained", "weights",    "checkpoint", "ckpt",
+        "download",   "_available", "available_", "verbose",
+        "debug",      "plot",       "visualize",  "find_spec",
+    };
+    static const char *const others[] = {
+        "not ", "is None", "False", "==", "!=", " or ", "<", ">"};
+
+    if (condition.n == 0)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (memmem(condition.p, condition.n, others[i], strlen(others[i])) &&
+            !memmem(condition.p, condition.n, "is not None", 11))
+            return false;
+    for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
+        if (has_part(condition, wishes[i]))
+            return true;
+    return says_has(condition);
+}
 
 /* Python reads identifiers in normal form NFKC, in which a full-width, raised
  * or mathematical letter is the plain one: the name is another than what stands

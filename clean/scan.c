@@ -110,51 +110,6 @@ static bool raises(TSNode n)
     return false;
 }
 
-static bool has_part(struct span text, const char *part)
-{
-    size_t n = strlen(part);
-
-    for (size_t i = 0; i + n <= text.n; i++)
-        if (strncasecmp(text.p + i, part, n) == 0)
-            return true;
-    return false;
-}
-
-/* A name that says whether a package is there: has_apex, HAS_FLASH. As an
- * attribute it says what a model has. */
-static bool says_has(struct span text)
-{
-    for (size_t i = 0; i + 4 <= text.n; i++)
-        if (strncasecmp(text.p + i, "has_", 4) == 0 &&
-            (i == 0 || strchr(" (_", text.p[i - 1])))
-            return true;
-    return false;
-}
-
-/* A condition that is false unless somebody asks for weights, reports or a
- * package that is not there. */
-static bool is_wish(struct span condition)
-{
-    static const char *const wishes[] = {
-        "pretrained", "weights",    "checkpoint", "ckpt",
-        "download",   "_available", "available_", "verbose",
-        "debug",      "plot",       "visualize",  "find_spec",
-    };
-    static const char *const others[] = {
-        "not ", "is None", "False", "==", "!=", " or ", "<", ">"};
-
-    if (condition.n == 0)
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (memmem(condition.p, condition.n, others[i], strlen(others[i])) &&
-            !memmem(condition.p, condition.n, "is not None", 11))
-            return false;
-    for (size_t i = 0; i < ARRAY_LEN(wishes); i++)
-        if (has_part(condition, wishes[i]))
-            return true;
-    return says_has(condition);
-}
-
 /* Does some handler of the try statement N catch one of the errors NAMES, and
  * go on? */
 static bool catches(struct walk *w, TSNode n, const char *const *names,
@@ -227,6 +182,32 @@ static bool is_docstring(struct walk *w, TSNode n)
     int b = scan_block_at(w->s, ts_node_start_byte(n));
 
     return b >= 0 && w->s->blocks.v[b].start == ts_node_start_byte(n);
+}
+
+/* `__author__ = ...`: true = left out, in a class where nothing else of the
+ * file names it. Elsewhere it rejects what needs it. */
+static bool tells_author(struct walk *w, TSNode n)
+{
+    static const char *const names[] = {"__author__", "__authors__",
+                                        "__email__", "__maintainer__",
+                                        "__credits__"};
+    TSNode c = ts_node_named_child(n, 0), left = pynode_field(c, "left");
+    struct span text = w->m->text, name = pynode_text(text, left);
+    const char *first;
+
+    if (!pynode_is(c, "assignment") || !pynode_is(left, "identifier") ||
+        !span_in(name, names, ARRAY_LEN(names)))
+        return false;
+    first = memmem(text.p, text.n, name.p, name.n);
+    if (first == name.p &&
+        !memmem(first + name.n, (size_t)(text.p + text.n - first) - name.n,
+                name.p, name.n) &&
+        pymod_scope_at(w->m, ts_node_start_byte(n)) > 0) {
+        add_cut(w, CUT_DOC, n);
+        return true;
+    }
+    find(w, ts_node_start_byte(n), ERR_SECRET, SPAN_LIT("author"));
+    return false;
 }
 
 static bool expression_statement(struct walk *w, TSNode n)
@@ -548,8 +529,8 @@ static void open_block(struct walk *w, TSNode n, const struct level *up,
     bool caught = false;
 
     if (here->field && is(here->field, "consequence"))
-        b.optional =
-            is_wish(pynode_text(w->m->text, pynode_field(parent, "condition")));
+        b.optional = scan_is_wish(
+            pynode_text(w->m->text, pynode_field(parent, "condition")));
     if (up && is(up->type, "try_statement") && here->field &&
         is(here->field, "body")) {
         caught = catches(w, parent, import_error, ARRAY_LEN(import_error));
@@ -675,7 +656,8 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
     if (is(type, "block")) {
         open_block(w, n, up, here);
     } else if (is(type, "expression_statement")) {
-        return depth <= 1 || expression_statement(w, n);
+        return !tells_author(w, n) &&
+               (depth <= 1 || expression_statement(w, n));
     } else if (is(type, "string")) {
         string(w, n, here);
     } else if (is(type, "concatenated_string")) {

@@ -112,6 +112,9 @@ int scan_import_at(const struct scan *s, uint32_t start);
 bool scan_is_try(const struct scan *s, uint32_t start);
 /* Is the name at AT that of an eval(X) where X may be a text of values? */
 bool scan_is_settings(const struct scan *s, uint32_t at);
+/* Is CONDITION false unless somebody asks for weights, reports or a package
+ * that is not there? */
+bool scan_is_wish(struct span condition);
 /* Is NAME another one for Python than what stands there: has its normal form
  * NFKC ASCII letters in the place of others? */
 bool scan_folds_to_ascii(struct span name);

@@ -206,6 +206,91 @@ static const char *match_url(struct span s, size_t at)
     return private_ip(host) ? "internal URL" : NULL;
 }
 
+/* 10.0.0.12, at its first digit. */
+static const char *match_ip(struct span s, size_t i)
+{
+    struct span host = {s.p + i, 0};
+
+    if (i > 0 && (is_word(s.p[i - 1]) || s.p[i - 1] == '.'))
+        return NULL;
+    while (i + host.n < s.n && host.n < 16 &&
+           (is_digit(host.p[host.n]) || host.p[host.n] == '.'))
+        host.n++;
+    if (host.n > 0 && host.p[host.n - 1] == '.') /* full stop */
+        host.n--;
+    if (i + host.n < s.n && is_word(s.p[i + host.n]))
+        return NULL;
+    return private_ip(host) ? "private address" : NULL;
+}
+
+/* Is NAME that of a person's folder, and not one that stands for any or is of a
+ * machine? */
+static bool is_person(struct span name)
+{
+    static const char *const others[] = {
+        "user",    "username", "users",  "name",   "you",  "yourname",
+        "your",    "me",       "myname", "myuser", "xxx",  "ubuntu",
+        "runner",  "docker",   "root",   "work",   "data", "workspace",
+        "default", "public",   "shared", "all",    "app",  "anonymous",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (name.n == strlen(others[i]) &&
+            strncasecmp(name.p, others[i], name.n) == 0)
+            return false;
+    return name.n > 0;
+}
+
+static struct span path_part(struct span s, size_t i)
+{
+    struct span name = {s.p + i, 0};
+
+    while (i + name.n < s.n &&
+           (is_word(name.p[name.n]) || name.p[name.n] == '.'))
+        name.n++;
+    return name;
+}
+
+/* /home/NAME/, /Users/NAME/, at the first stroke; not in a URL. */
+static const char *match_home(struct span s, size_t i)
+{
+    static const char *const roots[] = {"/home/", "/Users/"};
+
+    if (i > 0 && (is_word(s.p[i - 1]) || s.p[i - 1] == '.'))
+        return NULL;
+    for (size_t k = 0; k < ARRAY_LEN(roots); k++) {
+        size_t n = strlen(roots[k]);
+        struct span name;
+
+        if (s.n - i <= n || memcmp(s.p + i, roots[k], n) != 0)
+            continue;
+        name = path_part(s, i + n);
+        if (i + n + name.n < s.n && s.p[i + n + name.n] == '/' &&
+            is_person(name))
+            return "home folder";
+    }
+    return NULL;
+}
+
+/* C:\\Users\\NAME, at the colon; as it stands in a string or plain. */
+static const char *match_windows_home(struct span s, size_t at)
+{
+    static const char users[] = "Users";
+    size_t i = at + 1, k;
+
+    if (at == 0 || !(is_lower(s.p[at - 1]) || is_upper(s.p[at - 1])))
+        return NULL;
+    for (k = i; k < s.n && (s.p[k] == '\\' || s.p[k] == '/'); k++)
+        ;
+    if (k == i || s.n - k <= sizeof(users) ||
+        strncasecmp(s.p + k, users, sizeof(users) - 1) != 0)
+        return NULL;
+    i = k + sizeof(users) - 1;
+    for (k = i; k < s.n && (s.p[k] == '\\' || s.p[k] == '/'); k++)
+        ;
+    return k > i && is_person(path_part(s, k)) ? "home folder" : NULL;
+}
+
 /* 40 characters of base64 next to a name that says what they are. */
 static const char *match_named_key(struct span s, size_t i)
 {
@@ -252,6 +337,14 @@ const char *secret_find(struct span s, bool code)
         case ':':
             if (s.n - i > 3 && s.p[i + 1] == '/' && s.p[i + 2] == '/')
                 what = match_url(s, i);
+            if (!what)
+                what = match_windows_home(s, i);
+            break;
+        case '/':
+            what = match_home(s, i);
+            break;
+        case '1':
+            what = match_ip(s, i);
             break;
         case '-':
             what = match_key_block(s, i);

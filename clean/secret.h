@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Credentials, mail addresses and addresses of internal hosts in text. */
+/* Credentials, mail addresses, addresses of internal hosts and home folders of
+ * people in text. */
 #ifndef KM_CLEAN_SECRET_H
 #define KM_CLEAN_SECRET_H
 

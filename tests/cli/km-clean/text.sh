@@ -56,6 +56,34 @@ class Inner(nn.Module):
 class Aws(nn.Module):
     def forward(self, x, aws_secret_access_key="wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEYab"):
         return x
+class Home(nn.Module):
+    root = "/home/jdoe/data"
+    def forward(self, x):
+        return x
+
+class Address(nn.Module):
+    def forward(self, x, host="192.168.1.20"):
+        """See C:\\Users\\jdoe and 10.0.0.3."""
+        return x
+
+class Written(nn.Module):
+    __author__ = "J. Doe"
+    __email__ = "jdoe@example.org"
+    def forward(self, x):
+        """In /home/jdoe/notes."""
+        return x + 2
+
+class Only(nn.Module):
+    __maintainer__ = "J. Doe"
+=== n.py
+from torch import nn
+__author__ = "J. Doe"
+class Unasked(nn.Module):
+    def forward(self, x):
+        return x
+class Asked(nn.Module):
+    def forward(self, x):
+        return x, __author__
 === modules
 m.py Net
 m.py Key
@@ -64,8 +92,14 @@ m.py Mail
 m.py Product
 m.py Inner
 m.py Aws
+m.py Home
+m.py Address
+m.py Written
+m.py Only
+n.py Unasked
+n.py Asked
 END
 records r <bundle >in.jsonl
 clean --json <in.jsonl
 echo "kept:"
-clean --json --keep-docstrings <in.jsonl | sed -n '/^class Net/,/^##/p'
+clean --json --keep-docstrings <in.jsonl | sed -n '/^class [NW]/,/^##/p'
