@@ -8,7 +8,7 @@
 #include "mem.h"
 
 /* Goes up when digests or signatures change. */
-#define INDEX_VERSION 1
+#define INDEX_VERSION 2
 #define INDEX_MAGIC   0x6b6d6475 /* "kmdu", SQLite's application_id */
 /* Another run may be judging: that takes minutes for millions. */
 #define BUSY_MS 600000
@@ -16,6 +16,9 @@
 #define KEY_RAW 16 /* bytes of a digest that are kept */
 /* Representatives that are looked at for one member. */
 #define MAX_CANDIDATES 512
+
+/* A row of the index. */
+#define OWNER "digest, id, cluster, original, similarity, sign, sum"
 
 enum query {
     Q_ADD,
@@ -38,12 +41,11 @@ static const char *const queries[Q_COUNT] = {
     [Q_OUTCOME] = "INSERT INTO temp.outcome VALUES(?,?,?,?,?)",
     [Q_NEXT] = "SELECT kind, cluster, original, similarity FROM temp.outcome "
                "ORDER BY seq",
-    [Q_OWNER] = "SELECT id, cluster, original, similarity FROM main.owner "
-                "WHERE digest=?",
-    [Q_OWN] = "INSERT INTO main.owner VALUES(NULL,?,?,?,?,?,?)",
+    [Q_OWNER] = "SELECT " OWNER " FROM main.owner WHERE digest=?",
+    [Q_OWN] = "INSERT INTO main.owner VALUES(NULL,?,?,?,?,?,?,?)",
     [Q_BAND] = "SELECT num FROM main.band WHERE key=?",
     [Q_BAND_ADD] = "INSERT OR IGNORE INTO main.band VALUES(?,?)",
-    [Q_SIGNATURE] = "SELECT id, sign FROM main.owner WHERE num=?",
+    [Q_SIGNATURE] = "SELECT " OWNER " FROM main.owner WHERE num=?",
 };
 
 struct member {
@@ -59,6 +61,15 @@ struct verdict {
     double similarity;
 };
 
+/* A module of the index. */
+struct owner {
+    unsigned char digest[KEY_RAW], id[ID_RAW], cluster[ID_RAW];
+    unsigned char original[ID_RAW]; /* of a near-duplicate, else zero */
+    double similarity;
+    unsigned char sign[10 * MINHASH_MAX];
+    bool near, has_sign;
+};
+
 struct cluster {
     const struct minhash *h;
     sqlite3 *db;
@@ -67,11 +78,22 @@ struct cluster {
     int64_t n;
     size_t sign_bytes;
     struct member member; /* the one being judged */
+    struct owner owner;   /* the one read or written last */
     int64_t candidates[MAX_CANDIDATES];
 };
 
+static int damaged(struct cluster *c, struct err *e)
+{
+    err_set(e, ERR_CORRUPT, "index '%s' is damaged", c->name);
+    return err_hint(e,
+                    "take a copy of it, or delete it: a run over all modules "
+                    "makes a new one");
+}
+
 static int fail(struct cluster *c, struct err *e, const char *what)
 {
+    if (c->db && sqlite3_errcode(c->db) == SQLITE_CORRUPT)
+        return damaged(c, e);
     return err_set(e, ERR_SYS, "index '%s': cannot %s: %s", c->name, what,
                    c->db ? sqlite3_errmsg(c->db) : "no memory");
 }
@@ -99,6 +121,24 @@ static int ask(struct cluster *c, const char *sql, int64_t *out, struct err *e)
 }
 
 /* ---- opening ---- */
+
+/* Is the structure of the file whole? 10 s for a million modules. */
+static int check_pages(struct cluster *c, struct err *e)
+{
+    sqlite3_stmt *q;
+    bool whole = false;
+
+    if (sqlite3_prepare_v2(c->db, "PRAGMA main.quick_check(1)", -1, &q, NULL) !=
+        SQLITE_OK)
+        return fail(c, e, "read");
+    if (sqlite3_step(q) == SQLITE_ROW) {
+        const char *said = (const char *)sqlite3_column_text(q, 0);
+
+        whole = said && strcmp(said, "ok") == 0;
+    }
+    sqlite3_finalize(q);
+    return whole ? 0 : damaged(c, e);
+}
 
 static int check_index(struct cluster *c, struct err *e)
 {
@@ -131,7 +171,7 @@ static int check_index(struct cluster *c, struct err *e)
                 c->name);
         return err_hint(e, "give the same ones, or another index");
     }
-    return 0;
+    return check_pages(c, e);
 }
 
 static int make_index(struct cluster *c, struct err *e)
@@ -140,7 +180,7 @@ static int make_index(struct cluster *c, struct err *e)
         "CREATE TABLE parameter(shingle, permutations, similarity);"
         "CREATE TABLE owner(num INTEGER PRIMARY KEY, digest BLOB NOT NULL "
         "UNIQUE, id BLOB NOT NULL, cluster BLOB NOT NULL, original BLOB,"
-        " similarity REAL, sign BLOB);"
+        " similarity REAL, sign BLOB, sum INTEGER NOT NULL);"
         "CREATE TABLE band(key INTEGER NOT NULL, num INTEGER NOT NULL,"
         " PRIMARY KEY(key, num)) WITHOUT ROWID;";
     char *set =
@@ -240,10 +280,11 @@ static int done(struct cluster *c, enum query i, struct err *e)
     return rc;
 }
 
-static int damaged(struct cluster *c, enum query i, struct err *e)
+/* Query I gave something that is not as it was written. */
+static int bad_row(struct cluster *c, enum query i, struct err *e)
 {
     sqlite3_reset(c->q[i]);
-    return err_set(e, ERR_CORRUPT, "index '%s' is damaged", c->name);
+    return damaged(c, e);
 }
 
 static unsigned digit(char c)
@@ -291,9 +332,46 @@ static int read_member(struct cluster *c, int64_t seq, struct err *e)
     sqlite3_bind_int64(q, 1, seq);
     if (sqlite3_step(q) != SQLITE_ROW || !get_blob(q, 0, m->id, ID_RAW) ||
         !get_blob(q, 1, m->digest, KEY_RAW))
-        return damaged(c, Q_MEMBER, e);
+        return bad_row(c, Q_MEMBER, e);
     m->seq = seq;
     m->has_sign = get_blob(q, 2, m->sign, c->sign_bytes);
+    sqlite3_reset(q);
+    return 0;
+}
+
+/* The number that tells a row that was changed. */
+static int64_t owner_sum(const struct cluster *c, const struct owner *o)
+{
+    uint64_t sum = o->has_sign ? 1 : 0;
+    struct span parts[] = {
+        {(const char *)o->digest, KEY_RAW},
+        {(const char *)o->id, ID_RAW},
+        {(const char *)o->cluster, ID_RAW},
+        {(const char *)o->original, ID_RAW},
+        {(const char *)&o->similarity, sizeof(o->similarity)},
+        {(const char *)o->sign, o->has_sign ? c->sign_bytes : 0},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        sum = hash_fast(parts[i], sum);
+    return (int64_t)sum;
+}
+
+/* The row of query I, which asks for OWNER. 0 or -1. */
+static int read_owner(struct cluster *c, enum query i, struct owner *o,
+                      struct err *e)
+{
+    sqlite3_stmt *q = c->q[i];
+
+    memset(o->original, 0, ID_RAW);
+    if (!get_blob(q, 0, o->digest, KEY_RAW) || !get_blob(q, 1, o->id, ID_RAW) ||
+        !get_blob(q, 2, o->cluster, ID_RAW))
+        return bad_row(c, i, e);
+    o->near = get_blob(q, 3, o->original, ID_RAW);
+    o->similarity = sqlite3_column_double(q, 4);
+    o->has_sign = get_blob(q, 5, o->sign, c->sign_bytes);
+    if (sqlite3_column_int64(q, 6) != owner_sum(c, o))
+        return bad_row(c, i, e);
     sqlite3_reset(q);
     return 0;
 }
@@ -304,7 +382,7 @@ static int read_member(struct cluster *c, int64_t seq, struct err *e)
 static int find_same(struct cluster *c, struct verdict *v, struct err *e)
 {
     sqlite3_stmt *q = c->q[Q_OWNER];
-    unsigned char id[ID_RAW];
+    struct owner *o = &c->owner;
     int rc;
 
     put_blob(q, 1, c->member.digest, KEY_RAW);
@@ -313,19 +391,21 @@ static int find_same(struct cluster *c, struct verdict *v, struct err *e)
         sqlite3_reset(q);
         return 0;
     }
-    if (rc != SQLITE_ROW || !get_blob(q, 0, id, ID_RAW) ||
-        !get_blob(q, 1, v->cluster, ID_RAW))
-        return damaged(c, Q_OWNER, e);
-    if (memcmp(id, c->member.id, ID_RAW) != 0) {
+    if (rc != SQLITE_ROW)
+        return bad_row(c, Q_OWNER, e);
+    if (read_owner(c, Q_OWNER, o, e))
+        return -1;
+    memcpy(v->cluster, o->cluster, ID_RAW);
+    if (memcmp(o->id, c->member.id, ID_RAW) != 0) {
         v->kind = CLUSTER_SAME;
-        memcpy(v->original, id, ID_RAW);
-    } else if (get_blob(q, 2, v->original, ID_RAW)) {
+        memcpy(v->original, o->id, ID_RAW);
+    } else if (o->near) {
         v->kind = CLUSTER_NEAR; /* judged before: itself */
-        v->similarity = sqlite3_column_double(q, 3);
+        v->similarity = o->similarity;
+        memcpy(v->original, o->original, ID_RAW);
     } else {
         v->kind = CLUSTER_FIRST;
     }
-    sqlite3_reset(q);
     return 1;
 }
 
@@ -367,25 +447,24 @@ static int find_near(struct cluster *c, struct verdict *v, struct err *e)
     int n = find_candidates(c, e);
 
     for (int i = 0; i < n; i++) {
-        unsigned char id[ID_RAW];
-        const unsigned char *sign;
+        const struct owner *o = &c->owner;
         double s;
 
         sqlite3_bind_int64(q, 1, c->candidates[i]);
-        if (sqlite3_step(q) != SQLITE_ROW || !get_blob(q, 0, id, ID_RAW))
-            return damaged(c, Q_SIGNATURE, e);
-        sign = sqlite3_column_blob(q, 1);
-        if (!sign || (size_t)sqlite3_column_bytes(q, 1) != c->sign_bytes)
-            return damaged(c, Q_SIGNATURE, e);
-        s = minhash_similarity(c->h, c->member.sign, sign);
-        sqlite3_reset(q);
+        if (sqlite3_step(q) != SQLITE_ROW)
+            return bad_row(c, Q_SIGNATURE, e);
+        if (read_owner(c, Q_SIGNATURE, &c->owner, e))
+            return -1;
+        if (!o->has_sign)
+            return damaged(c, e);
+        s = minhash_similarity(c->h, c->member.sign, o->sign);
         /* Another form of itself, from a run with other options, is none. */
         if (s >= c->h->similarity && s > v->similarity &&
-            memcmp(id, c->member.id, ID_RAW) != 0) {
+            memcmp(o->id, c->member.id, ID_RAW) != 0) {
             v->kind = CLUSTER_NEAR;
             v->similarity = s;
-            memcpy(v->cluster, id, ID_RAW);
-            memcpy(v->original, id, ID_RAW);
+            memcpy(v->cluster, o->id, ID_RAW);
+            memcpy(v->original, o->id, ID_RAW);
         }
     }
     return n < 0 ? -1 : 0;
@@ -397,20 +476,30 @@ static int own(struct cluster *c, const struct verdict *v, struct err *e)
     sqlite3_stmt *q = c->q[Q_OWN];
     const struct member *m = &c->member;
     bool first = v->kind == CLUSTER_FIRST;
+    struct owner *o = &c->owner;
     int64_t num;
 
-    put_blob(q, 1, m->digest, KEY_RAW);
-    put_blob(q, 2, m->id, ID_RAW);
-    put_blob(q, 3, v->cluster, ID_RAW);
-    if (first)
-        sqlite3_bind_null(q, 4);
+    o->near = !first;
+    o->has_sign = first && m->has_sign;
+    o->similarity = v->similarity;
+    memcpy(o->digest, m->digest, KEY_RAW);
+    memcpy(o->id, m->id, ID_RAW);
+    memcpy(o->cluster, v->cluster, ID_RAW);
+    memcpy(o->original, v->original, ID_RAW);
+    memcpy(o->sign, m->sign, sizeof(o->sign));
+    put_blob(q, 1, o->digest, KEY_RAW);
+    put_blob(q, 2, o->id, ID_RAW);
+    put_blob(q, 3, o->cluster, ID_RAW);
+    if (o->near)
+        put_blob(q, 4, o->original, ID_RAW);
     else
-        put_blob(q, 4, v->original, ID_RAW);
-    sqlite3_bind_double(q, 5, v->similarity);
-    if (first && m->has_sign)
-        put_blob(q, 6, m->sign, c->sign_bytes);
+        sqlite3_bind_null(q, 4);
+    sqlite3_bind_double(q, 5, o->similarity);
+    if (o->has_sign)
+        put_blob(q, 6, o->sign, c->sign_bytes);
     else
         sqlite3_bind_null(q, 6);
+    sqlite3_bind_int64(q, 7, owner_sum(c, o));
     if (done(c, Q_OWN, e))
         return -1;
     num = sqlite3_last_insert_rowid(c->db);
@@ -472,7 +561,7 @@ int cluster_next(struct cluster *c, struct outcome *out, struct err *e)
 
     if (sqlite3_step(q) != SQLITE_ROW || !get_blob(q, 1, cluster, ID_RAW) ||
         !get_blob(q, 2, original, ID_RAW))
-        return damaged(c, Q_NEXT, e);
+        return bad_row(c, Q_NEXT, e);
     out->kind = (enum cluster_kind)sqlite3_column_int(q, 0);
     out->similarity = sqlite3_column_double(q, 3);
     hex_encode(out->cluster, cluster, ID_RAW);

@@ -69,3 +69,22 @@ km-clean --json --index seen.db --shingle 7 <all.jsonl >none || echo $?
 echo text that is no database, but long enough to be looked at >bad.db
 km-clean --json --index bad.db <all.jsonl >none || echo $?
 km-clean --json --index seen.db --no-dedup <all.jsonl >none || echo $?
+# one byte: of what is kept about a module, of the pages
+break_at() {
+    cp seen.db damaged.db
+    python3 - "$1" <<'END'
+import sys
+data = bytearray(open("damaged.db", "rb").read())
+page = int.from_bytes(data[16:18], "big")
+if sys.argv[1] == "page":
+    at = next(i for i in range(page, len(data), page) if data[i] == 13)
+else:
+    at = data.rindex(bytes.fromhex(sys.argv[1]))
+data[at] ^= 64
+open("damaged.db", "wb").write(data)
+END
+    km-clean --json --index damaged.db <all.jsonl >none || echo $?
+}
+id=$(sed -nE 's/.*"duplicate_of":"([0-9a-f]{32}).*/\1/p' want | head -n 1)
+break_at "$id"
+break_at page
