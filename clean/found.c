@@ -4,6 +4,45 @@
 
 #include "clean/scan.h"
 
+/* Is N the call isinstance(NAME, type), or an `and` that begins with one? */
+static bool asks_type(const struct pymod *m, TSNode n, struct span name)
+{
+    TSNode args;
+
+    for (int i = 0; i < 8 && pynode_is(n, "boolean_operator"); i++) {
+        if (!span_is(pynode_text(m->text, pynode_field(n, "operator")), "and"))
+            return false;
+        n = pynode_field(n, "left");
+    }
+    args = pynode_field(n, "arguments");
+    return pynode_is(n, "call") &&
+           span_is(pynode_text(m->text, pynode_field(n, "function")),
+                   "isinstance") &&
+           ts_node_named_child_count(args) == 2 &&
+           span_eq(pynode_text(m->text, ts_node_named_child(args, 0)), name) &&
+           span_is(pynode_text(m->text, ts_node_named_child(args, 1)), "type");
+}
+
+bool scan_takes_classes(const struct pymod *m, TSNode n)
+{
+    TSNode values = ts_node_parent(n), all = ts_node_parent(values);
+    TSNode clause = ts_node_parent(all), whole = ts_node_parent(clause);
+    TSNode left = pynode_field(clause, "left"), test;
+    struct span name = pynode_text(m->text, left);
+
+    if (!pynode_is(values, "attribute") ||
+        !span_is(pynode_text(m->text, pynode_field(values, "attribute")),
+                 "values") ||
+        !pynode_is(all, "call") || !pynode_is(clause, "for_in_clause") ||
+        !ts_node_eq(pynode_field(clause, "right"), all) ||
+        !pynode_is(left, "identifier") ||
+        !span_eq(pynode_text(m->text, pynode_field(whole, "body")), name))
+        return false;
+    test = ts_node_next_named_sibling(clause);
+    return pynode_is(test, "if_clause") &&
+           asks_type(m, ts_node_named_child(test, 0), name);
+}
+
 static bool has_part(struct span text, const char *part)
 {
     size_t n = strlen(part);

@@ -73,41 +73,12 @@ static bool only_tested(const struct cfile *f, const struct pyread *x)
            (asked && starts(next, then, ARRAY_LEN(then)));
 }
 
-static struct span skip_space(struct span s)
+/* Do isinstance and type mean the builtins where X of F is? */
+static bool asks_builtins(const struct cfile *f, const struct pyread *x)
 {
-    while (s.n > 0 && (unsigned char)s.p[0] <= ' ')
-        s = (struct span){s.p + 1, s.n - 1};
-    return s;
-}
-
-/* `NAME for NAME in vars(X).values() if isinstance(NAME, type)`: of a module
- * only its classes, as torch_geometric asks. */
-static bool asks_for_classes(const struct cfile *f, const struct pyread *x)
-{
-    struct span next = pymod_text(f->m, x->end, (uint32_t)f->m->text.n);
-    struct span line = {f->m->text.p + x->at, 0};
-    char want[96];
-    size_t name = 0, n;
-
-    while (line.p > f->m->text.p && line.p[-1] != '\n' && line.p[-1] != '[') {
-        line.p--;
-        line.n++;
-    }
-    line = skip_space(line);
-    while (name < line.n && line.p[name] != ' ')
-        name++;
-    if (name == 0 || name > 24 || !span_starts(next, ").values()"))
-        return false;
-    n = (size_t)snprintf(want, sizeof(want), "%.*s for %.*s in vars(",
-                         (int)name, line.p, (int)name, line.p);
-    if (line.n != n || memcmp(line.p, want, n) != 0)
-        return false;
-    next = skip_space((struct span){next.p + 10, next.n - 10});
-    snprintf(want, sizeof(want), "if isinstance(%.*s, type)", (int)name,
-             line.p);
-    return span_starts(next, want) &&
-           !pymod_lookup_at(f->m, x->at, SPAN_LIT("isinstance")) &&
-           !pymod_lookup_at(f->m, x->at, SPAN_LIT("type"));
+    return !pymod_lookup_at(f->m, x->at, SPAN_LIT("isinstance")) &&
+           !pymod_lookup_at(f->m, x->at, SPAN_LIT("type")) &&
+           !pymod_lookup_at(f->m, x->at, SPAN_LIT("vars"));
 }
 
 /* Is T, read by X of F, a module as a value, which opens all that is in it to
@@ -124,13 +95,12 @@ bool safe_opens(const struct cfile *f, const struct pyread *x,
     if (policy_renamed(t->dotted, &len) || (x->flags & PYREAD_ANNOTATION) ||
         only_tested(f, x))
         return false;
-    if (span_is(t->dotted, "torch.nn.modules.activation") &&
-        asks_for_classes(f, x))
-        return false;
     for (size_t i = 0; i < f->scan.literals.n; i++) {
         const struct literal_attr *l = &f->scan.literals.v[i];
 
-        if (l->at == x->at && (l->asks || l->attr.n > 0 || pure))
+        if (l->at == x->at &&
+            (l->classes ? py_is_class_module(t->dotted) && asks_builtins(f, x)
+                        : l->asks || l->attr.n > 0 || pure))
             return false;
     }
     return true;

@@ -267,12 +267,13 @@ static bool is_disguised(struct walk *w, TSNode n)
     return is_plain_string(n) && literal(w, n).n == 0;
 }
 
-/* dir(module) */
-static void dir_call(struct walk *w, TSNode args)
+/* dir(module), or CLASSES: the classes of vars(module) */
+static void dir_call(struct walk *w, TSNode args, bool classes)
 {
     TSNode object = ts_node_named_child(args, 0);
     struct literal_attr l = {
-        .asks = true,
+        .asks = !classes,
+        .classes = classes,
         .at = ts_node_start_byte(object),
         .dotted = pynode_dotted(w->m->text, object),
     };
@@ -351,7 +352,9 @@ static void call(struct walk *w, TSNode n)
         return;
     count = ts_node_named_child_count(args);
     if (count == 1 && span_is(name, "dir"))
-        dir_call(w, args);
+        dir_call(w, args, false);
+    if (count == 1 && span_is(name, "vars") && scan_takes_classes(w->m, n))
+        dir_call(w, args, true);
     if (count == 1 && span_is(name, "eval"))
         eval_call(w, n, args);
     if (count >= 2 && (span_is(name, "getattr") || span_is(name, "setattr") ||

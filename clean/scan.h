@@ -58,9 +58,10 @@ struct nimport {
 };
 
 /* getattr(a.b, "name"): resolves like a.b.name; `attr` is empty where it is no
- * plain text. `asks`: hasattr or dir, which give no attribute away. */
+ * plain text. `asks`: hasattr or dir, which give no attribute away. `classes`:
+ * `c for c in vars(a.b).values() if isinstance(c, type)`, its classes only. */
 struct literal_attr {
-    bool asks;
+    bool asks, classes;
     uint32_t at;
     struct span dotted, attr;
 };
@@ -112,6 +113,9 @@ int scan_import_at(const struct scan *s, uint32_t start);
 bool scan_is_try(const struct scan *s, uint32_t start);
 /* Is the name at AT that of an eval(X) where X may be a text of values? */
 bool scan_is_settings(const struct scan *s, uint32_t at);
+/* Is N, vars(x), only asked for classes: `c for c in N.values() if
+ * isinstance(c, type)`? */
+bool scan_takes_classes(const struct pymod *m, TSNode n);
 /* Is CONDITION false unless somebody asks for weights, reports or a package
  * that is not there? */
 bool scan_is_wish(struct span condition);

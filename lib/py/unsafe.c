@@ -191,6 +191,16 @@ const struct py_unsafe *py_unsafe_find(struct span dotted)
     return NULL;
 }
 
+bool py_is_class_module(struct span dotted)
+{
+    static const char *const names[] = {
+#define CLASS_MODULE(name) name,
+#include "py/unsafe.def"
+    };
+
+    return span_in(dotted, names, ARRAY_LEN(names));
+}
+
 bool py_unsafe_module(struct span name)
 {
     static const char *const names[] = {

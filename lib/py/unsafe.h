@@ -29,6 +29,10 @@ const struct py_unsafe *py_unsafe_find(struct span dotted);
  * none of its attributes is dangerous. */
 bool py_is_inner_module(struct span dotted, bool *pure);
 
+/* Is DOTTED a module of which all classes may be taken, whatever their names?
+ */
+bool py_is_class_module(struct span dotted);
+
 /* Is NAME a module that as an attribute of an unknown object is that module and
  * nothing else: x.os? */
 bool py_unsafe_module(struct span name);

@@ -52,6 +52,13 @@ import threading
 = LockSystem
 from threading import _os
 : return _os.getpid()
+= ActivationOr
+: return [a for a in vars(torch.nn.modules.activation).values() if isinstance(a, type) or x]
+= ActivationOther
+: return [a for a in vars(torch.nn.modules.loss).values() if isinstance(a, type)]
+= ActivationNamed_ok
+from torch.nn.modules import activation
+: return list(a for a in vars(activation).values() if isinstance(a, type))
 = PathAlias
 from pathlib import Path
 : p = Path; return p("a").open()
