@@ -526,7 +526,7 @@ del eval
 class B:
     eval = 1
     def f(self, x):
-        return eval(x)
+        return eval(x, {})
 : return B().f(x)
 = LoopShadow147
 for eval in ():
@@ -559,7 +559,7 @@ from helper3 import *
 eval: int
 : return eval(x)
 = ComprehensionClassScope154
-: return [eval for eval in (1,)] and eval(x)
+: return [eval for eval in (1,)] and eval(x, {})
 = EntryClassImportSelf155
 class EntryClassImportSelf155(nn.Module):
     from torch import load
