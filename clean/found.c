@@ -43,6 +43,46 @@ bool scan_takes_classes(const struct pymod *m, TSNode n)
            asks_type(m, ts_node_named_child(test, 0), name);
 }
 
+bool scan_is_name_char(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+}
+
+static bool may_start(char c)
+{
+    return scan_is_name_char(c) && !(c >= '0' && c <= '9');
+}
+
+bool scan_annotation(struct scan *s, const struct pymod *m, TSNode n)
+{
+    struct span text = pynode_text(m->text, n);
+    uint32_t start = ts_node_start_byte(n);
+    bool call = memchr(text.p, '(', text.n) != NULL;
+
+    for (size_t i = 0; i + 1 < text.n; i++) /* letters by their number */
+        if (text.p[i] == '\\' && strchr("xuUN01234567\r\n", text.p[i + 1]))
+            return false;
+    if (call && (pynode_is(ts_node_parent(n), "concatenated_string") ||
+                 memchr(text.p, '{', text.n)))
+        return false;
+    for (size_t i = 0, k, end; call && i < text.n; i = k + 1) {
+        struct literal_attr l = {.called = true, .at = start};
+
+        for (k = i; k < text.n && may_start(text.p[i]) &&
+                    (scan_is_name_char(text.p[k]) || text.p[k] == '.');
+             k++)
+            ;
+        for (end = k; end < text.n && strchr(" )", text.p[end]); end++)
+            ;
+        if (k == i || end == text.n || text.p[end] != '(')
+            continue;
+        l.dotted = (struct span){text.p + i, k - i};
+        array_push(&s->literals, l);
+    }
+    return true;
+}
+
 static bool has_part(struct span text, const char *part)
 {
     size_t n = strlen(part);

@@ -564,7 +564,10 @@ bool recover(struct closure *c, const struct fault *x)
         bool here = i < f->m->reads.n && f->m->reads.v[i].at == at;
         struct dropped d = {f, at, false};
 
-        if (here && (f->m->reads.v[i].flags & PYREAD_ANNOTATION)) {
+        /* functools.singledispatch evaluates what stays as text */
+        if (here && (f->m->reads.v[i].flags & PYREAD_ANNOTATION) &&
+            !(x->code == ERR_UNSAFE &&
+              (f->m->reads.v[i].flags & PYREAD_CALL))) {
             array_push(&c->dropped, d);
             return true;
         }

@@ -281,17 +281,20 @@ int safe_findings(struct closure *c, int unit, struct fault *bad)
         struct target t;
         const char *full;
 
-        if (x->at < s->start || x->at >= s->end || x->attr.n == 0 ||
-            closure_is_cut(c, f, x->at))
+        if (x->at < s->start || x->at >= s->end ||
+            (x->attr.n == 0 && !x->called) || closure_is_cut(c, f, x->at))
             continue;
         t = crepo_resolve(c->r, f, x->at, x->dotted);
         if (t.kind != TARGET_EXTERNAL && t.kind != TARGET_BUILTIN)
             continue;
-        full = arena_printf(c->arena, "%.*s.%.*s", (int)t.dotted.n, t.dotted.p,
+        full = arena_printf(c->arena, "%s%.*s%s%.*s",
+                            x->called && t.kind == TARGET_BUILTIN ? "builtins."
+                                                                  : "",
+                            (int)t.dotted.n, t.dotted.p, x->called ? "" : ".",
                             (int)x->attr.n, x->attr.p);
         if (py_unsafe_find(span_str(full)))
-            return fault_set(bad, ERR_UNSAFE, unit, x->at, f, span_str(full),
-                             "");
+            return fault_set(bad, ERR_UNSAFE, unit, x->at, f,
+                             x->called ? t.dotted : span_str(full), "");
     }
     return 0;
 }

@@ -23,6 +23,7 @@ struct level {
     bool guarded;  /* inside a try body that catches ImportError */
     bool optional; /* inside an optional block */
     bool format;   /* inside of braces of a format string */
+    bool noted;    /* inside of an annotation */
     bool params;   /* inside the parameters of a function */
     bool function; /* inside the body of a function */
     uint16_t brackets, blocks;
@@ -40,12 +41,6 @@ struct walk {
 static bool is(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
-}
-
-static bool is_name_char(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-           (c >= 'A' && c <= 'Z');
 }
 
 static void find(struct walk *w, uint32_t at, enum err_code code,
@@ -292,7 +287,7 @@ static bool spells_name(struct walk *w, TSNode n, int depth)
         struct span text = pynode_text(w->m->text, n);
 
         for (size_t i = 0; i < text.n; i++)
-            if (is_name_char(text.p[i]) &&
+            if (scan_is_name_char(text.p[i]) &&
                 !(text.p[i] >= '0' && text.p[i] <= '9'))
                 return true;
         return false;
@@ -390,7 +385,7 @@ static bool is_result(struct span value)
         depth -= value.p[i] == '(';
     } while (i > 0 && depth > 0 && value.n - i < MAX_CALL);
     name = (struct span){value.p + i, 0};
-    for (; i > 0 && is_name_char(value.p[i - 1]); i--)
+    for (; i > 0 && scan_is_name_char(value.p[i - 1]); i--)
         name = (struct span){name.p - 1, name.n + 1};
     if (span_in(name, own, ARRAY_LEN(own)))
         return false;
@@ -557,7 +552,7 @@ static void name_in_text(struct walk *w, TSNode n)
     for (size_t i = 0, k; i < text.n; i = k + 1) {
         struct span word = {text.p + i, 0};
 
-        for (k = i; k < text.n && is_name_char(text.p[k]); k++)
+        for (k = i; k < text.n && scan_is_name_char(text.p[k]); k++)
             ;
         word.n = k - i;
         if (word.n > 4 && span_starts(word, "__") && py_unsafe_attr(word))
@@ -599,6 +594,9 @@ static void string(struct walk *w, TSNode n, const struct level *here)
              SPAN_LIT("syntax of Python 3.12"));
     if (what)
         find(w, ts_node_start_byte(n), ERR_SECRET, span_str(what));
+    if (here->noted && !scan_annotation(w->s, w->m, n))
+        find(w, ts_node_start_byte(n), ERR_UNSAFE,
+             SPAN_LIT("a call in an annotation"));
     name_in_text(w, n);
 }
 
@@ -665,6 +663,8 @@ static bool by_type(struct walk *w, TSNode n, const struct level *up,
         string(w, n, here);
     } else if (is(type, "concatenated_string")) {
         joined_strings(w, n);
+    } else if (is(type, "type")) {
+        here->noted = true;
     } else if (is(type, "interpolation")) {
         here->format = true;
     } else if (is(type, "type_alias_statement") ||

@@ -59,9 +59,10 @@ struct nimport {
 
 /* getattr(a.b, "name"): resolves like a.b.name; `attr` is empty where it is no
  * plain text. `asks`: hasattr or dir, which give no attribute away. `classes`:
- * `c for c in vars(a.b).values() if isinstance(c, type)`, its classes only. */
+ * `c for c in vars(a.b).values() if isinstance(c, type)`, its classes only.
+ * `called`: an annotation that is a text calls a.b in it. */
 struct literal_attr {
-    bool asks, classes;
+    bool asks, classes, called;
     uint32_t at;
     struct span dotted, attr;
 };
@@ -116,9 +117,14 @@ bool scan_is_settings(const struct scan *s, uint32_t at);
 /* Is N, vars(x), only asked for classes: `c for c in N.values() if
  * isinstance(c, type)`? */
 bool scan_takes_classes(const struct pymod *m, TSNode n);
+/* Note what string N, in an annotation, calls: there are those who evaluate it.
+ * false = that can not be seen. */
+bool scan_annotation(struct scan *s, const struct pymod *m, TSNode n);
 /* Is CONDITION false unless somebody asks for weights, reports or a package
  * that is not there? */
 bool scan_is_wish(struct span condition);
+/* Is C a letter, digit or underscore of ASCII? */
+bool scan_is_name_char(char c);
 /* Is NAME another one for Python than what stands there: has its normal form
  * NFKC ASCII letters in the place of others? */
 bool scan_folds_to_ascii(struct span name);

@@ -124,6 +124,32 @@ made = torch.zeros(1).numpy()
 : return self.tools.savetxt("f", x)
 = GraphDump
 : torch.cuda.CUDAGraph().debug_dump("f"); return x
+= NotedLoad
+from torch import load as fetch
+: def g(x: "list[fetch('f')]"):
+:     return x
+: return g(x)
+= NotedEval
+: def g(x) -> "(eval) ('1')":
+:     return x
+: return g(x)
+= NotedEscape
+: def g(x: "\\x65val('1')"):
+:     return x
+: return g(x)
+= NotedPieces
+: y: "ev" "al('1')" = x
+: return y
+= NotedCall
+: def g(x: torch.hub.load("f")):
+:     return x
+: return g(x)
+= Noted_ok
+import threading
+from typing import Callable, Tuple
+: def g(x: "torch.Tensor", f: "Callable[[int], Tuple[()]]", t: "threading.Thread") -> "open":
+:     return x
+: return g(x, None, None)
 = OwnSave_ok
 class Keep:
     def save(self, x):
