@@ -276,17 +276,26 @@ static void join(char spdx[SPDX_MAX], const struct hits *h)
     }
 }
 
-void licence_text(char spdx[SPDX_MAX], struct span text)
+/* What W, the words of a text, says: as licence_text. */
+static int said_by(char spdx[SPDX_MAX], const struct buf *w)
+{
+    struct hits h = {.n = 0};
+    spdx[0] = '\0';
+    collect_all(&h, w);
+    if (limited(&h, w))
+        return 2;
+    join(spdx, &h);
+    return h.n == 0 ? 0 : spdx[0] ? 1 : 2;
+}
+
+int licence_text(char spdx[SPDX_MAX], struct span text)
 {
     struct buf w = BUF_INIT(MAX_TEXT + 16);
-    struct hits h = {.n = 0};
     text.n = MIN(text.n, MAX_TEXT);
     words(&w, text);
-    collect_all(&h, &w);
-    if (limited(&h, &w))
-        h.n = 0;
-    join(spdx, &h);
+    int said = said_by(spdx, &w);
     buf_release(&w);
+    return said;
 }
 
 /* What a README says of a licence, when nothing else does. */
@@ -451,13 +460,9 @@ int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source)
     if (*tag)
         return 1;
     struct buf text = BUF_INIT(MAX_HEADER + 4096), w = BUF_INIT(MAX_HEADER * 2);
-    struct hits h = {.n = 0};
     header_text(&text, source);
     words(&w, buf_span(&text));
-    collect_all(&h, &w);
-    int rc = limited(&h, &w) ? 2 : h.n > 0;
-    if (rc == 1)
-        join(spdx, &h);
+    int rc = said_by(spdx, &w);
     buf_release(&text);
     buf_release(&w);
     return rc;

@@ -12,9 +12,9 @@
 #define SPDX_MAX 120
 
 /* SPDX expression of a licence file's text: several texts in one file give
- * "A AND B"; "" when it is none of the known ones, or limits use further
- * (non-commercial and the like). */
-void licence_text(char spdx[SPDX_MAX], struct span text);
+ * "A AND B". Returns 0 = it is none of the known ones, 1 = SPDX set, 2 = it
+ * limits use further (non-commercial and the like); SPDX is "" but for 1. */
+int licence_text(char spdx[SPDX_MAX], struct span text);
 
 /* Licence that a README claims in a whole phrase ("released under the MIT
  * license"); "" when it claims none, or several, or limits use. */
@@ -36,11 +36,15 @@ bool licence_allowed(const struct licence_rules *rules, const char *expr);
 /* Is EXPR an SPDX expression that names licences (not NONE, NOASSERTION)? */
 bool licence_is_expression(const char *expr);
 
-/* Rank of a file name as licence file, 0 = it is none; the higher the better
- * ("LICENSE" before "LICENSE.md" before "COPYING" before "COPYRIGHT"). */
+/* Rank of a file name as licence file, 0 = it is none, or that of models, data
+ * or documents; the higher the better ("LICENSE" before "LICENSE.md" before
+ * "COPYING" before "COPYRIGHT"). */
 int licence_file_rank(struct span name);
-/* Rank of a name like LICENSE-MIT, one of several to choose from. */
-bool licence_is_variant(int rank);
+/* Is RANK that of COPYRIGHT, which may well hold no licence? */
+bool licence_is_notice(int rank);
+/* Is the licence file NAME called after the licence SPDX, one id, as
+ * LICENSE-MIT or gpl-3.0-license.txt are? */
+bool licence_names(struct span name, const char *spdx);
 /* Licence named by the text of package metadata: pyproject.toml, setup.cfg,
  * setup.py, PKG-INFO; "" when it names none that is known, or several. */
 void licence_metadata(char spdx[SPDX_MAX], struct span text);

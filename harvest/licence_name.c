@@ -25,37 +25,99 @@ static bool cut(struct span *s, const char *end)
     return true;
 }
 
+/* Cut what S, a name in lower case, ends in; the plainer the higher. */
+static int cut_ending(struct span *s)
+{
+    if (cut(s, ".md"))
+        return 3;
+    return cut(s, ".txt") ? 2 : cut(s, ".rst") ? 1 : 4;
+}
+
+/* What S, a file name in lower case without its ending, says beside the word
+ * licence: "mit" of "license-mit" and "mit_license"; n = 0: nothing. */
+static struct span qualifier(struct span s)
+{
+    static const char *const words[] = {"license", "licence"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        size_t n = strlen(words[i]);
+        if (s.n < n + 2)
+            continue;
+        if (span_starts(s, words[i]) && strchr("-_.", s.p[n]))
+            return (struct span){s.p + n + 1, s.n - n - 1};
+        if (span_ends(s, words[i]) && strchr("-_", s.p[s.n - n - 1]))
+            return (struct span){s.p, s.n - n - 1};
+    }
+    return (struct span){s.p, 0};
+}
+
+/* Licences of these say nothing of the code. */
+static const char *const other_things[] = {
+    "model",   "models",        "weights", "checkpoints", "data",
+    "dataset", "docs",          "doc",     "content",     "datasets",
+    "fonts",   "documentation", "images",  "assets"};
+
 int licence_file_rank(struct span name)
 {
     char text[64];
     if (!lower(text, name))
         return 0;
     struct span s = span_str(text);
-    int bonus = cut(&s, ".md") ? 3 : cut(&s, ".txt") ? 2 : 4;
-    if (bonus == 4 && cut(&s, ".rst"))
-        bonus = 1;
+    int bonus = cut_ending(&s);
     if (span_is(s, "license") || span_is(s, "licence"))
         return 90 + bonus;
     if (span_is(s, "unlicense") || span_is(s, "license-code"))
         return 80 + bonus;
-    if (span_is(s, "copying.lesser"))
+    if (span_is(s, "copying.lesser") || span_is(s, "license.lesser"))
         return 70 + bonus;
     if (span_is(s, "copying"))
         return 60 + bonus;
     if (span_ends(s, ".py") || span_ends(s, ".html") || span_ends(s, ".json"))
         return 0;
-    if (span_starts(s, "license-") || span_starts(s, "license_") ||
-        span_starts(s, "license.") || span_starts(s, "licence-") ||
-        span_starts(s, "licence."))
-        return 40 + bonus;
-    if (span_ends(s, "-license") || span_ends(s, "_license"))
-        return 30 + bonus;
+    struct span what = qualifier(s);
+    if (what.n > 0)
+        return span_in(what, other_things, ARRAY_LEN(other_things)) ? 0
+               : what.p > s.p                                       ? 40 + bonus
+                              : 30 + bonus;
     return span_is(s, "copyright") ? 10 + bonus : 0;
 }
 
-bool licence_is_variant(int rank)
+bool licence_is_notice(int rank)
 {
-    return rank >= 40 && rank < 50;
+    return rank > 10 && rank < 20;
+}
+
+static bool is_number(struct span s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((s.p[i] < '0' || s.p[i] > '9') && !(i == 0 && s.p[i] == 'v'))
+            return false;
+    return true;
+}
+
+bool licence_names(struct span name, const char *spdx)
+{
+    static const char *const more[] = {"clause", "only", "or", "later"};
+    char text[64], id[64];
+    if (!lower(text, name) || !lower(id, span_str(spdx)))
+        return false;
+    struct span s = span_str(text);
+    cut_ending(&s);
+    s = qualifier(s);
+    id[strcspn(id, "-")] = '\0';
+    if (!span_starts(s, id))
+        return false;
+    s = (struct span){s.p + strlen(id), s.n - strlen(id)};
+    while (s.n > 0) {
+        size_t n = 0;
+        while (n < s.n && !strchr("-_.", s.p[n]))
+            n++;
+        struct span word = {s.p, n};
+        if (!is_number(word) && !span_in(word, more, ARRAY_LEN(more)))
+            return false;
+        n += n < s.n;
+        s = (struct span){s.p + n, s.n - n};
+    }
+    return true;
 }
 
 static const struct {

@@ -102,11 +102,13 @@ void terms_add(struct terms *t, struct span path, const char *oid)
     array_push(&f->files, file);
 }
 
-static void read_one(const struct licence_file *file, struct gitrepo *git,
-                     char spdx[SPDX_MAX])
+/* As licence_text. */
+static int read_one(const struct licence_file *file, struct gitrepo *git,
+                    char spdx[SPDX_MAX])
 {
     struct buf b = BUF_INIT(MAX_LICENCE_FILE);
     struct err e;
+    int said = 0;
     spdx[0] = '\0';
     if (gitrepo_blob(git, file->oid, MAX_LICENCE_FILE, &b, &e) == 0) {
         if (file->rank == METADATA_RANK)
@@ -114,20 +116,128 @@ static void read_one(const struct licence_file *file, struct gitrepo *git,
         else if (file->rank == README_RANK)
             licence_readme(spdx, buf_span(&b));
         else
-            licence_text(spdx, buf_span(&b));
+            said = licence_text(spdx, buf_span(&b));
     }
     buf_release(&b);
+    return said;
 }
 
-/* LICENSE-MIT and LICENSE-APACHE beside each other, without a LICENSE, leave
- * the choice. */
-static void add_choice(char spdx[SPDX_MAX], const char *other)
+/* ---- several licence files of one folder ---- */
+
+struct ids {
+    ARRAY(struct span) list;
+};
+
+static bool has_id(const struct ids *ids, struct span id)
 {
-    size_t n = strlen(spdx), more = strlen(other);
-    if (more == 0 || strstr(spdx, other) || n + more + 5 > SPDX_MAX)
+    for (size_t i = 0; i < ids->list.n; i++)
+        if (span_eq(ids->list.v[i], id))
+            return true;
+    return false;
+}
+
+/* Add the licences of "A AND B AND C", each once. */
+static void add_ids(struct ids *ids, const char *expr)
+{
+    static const char and[] = " AND ";
+    while (*expr) {
+        const char *end = strstr(expr, and);
+        struct span id = {expr, end ? (size_t)(end - expr) : strlen(expr)};
+        if (!has_id(ids, id))
+            array_push(&ids->list, id);
+        expr = id.p + id.n + (end ? strlen(and) : 0);
+    }
+}
+
+static void add_joined(struct buf *out, const struct ids *ids, const char *word)
+{
+    for (size_t i = 0; i < ids->list.n; i++)
+        buf_printf(out, "%s%.*s", i ? word : "", (int)ids->list.v[i].n,
+                   ids->list.v[i].p);
+}
+
+/* The texts of one folder. */
+struct sum {
+    struct ids all;    /* hold together */
+    struct ids choice; /* of files called after their licence: one of them */
+    bool unknown;      /* one of them is not understood, or limits use */
+    bool lesser;       /* COPYING.LESSER adds to the GPL's text beside it */
+};
+
+/* Add what the licence file says; false: it says nothing, beside others. */
+static bool add_file(struct terms *t, struct sum *s, struct gitrepo *git,
+                     const struct licence_file *file)
+{
+    char spdx[SPDX_MAX];
+    struct span path = span_str(file->path);
+    struct span name = path;
+    size_t dir = folder_of(path).n;
+    if (dir > 0)
+        name = (struct span){path.p + dir + 1, path.n - dir - 1};
+    int said = read_one(file, git, spdx);
+    if (said == 0 && licence_is_notice(file->rank))
+        return false;
+    s->unknown |= said != 1;
+    if (said != 1)
+        return true;
+    const char *expr = arena_strdup(&t->arena, span_str(spdx));
+    s->lesser |= strcmp(expr, "LGPL-3.0-only") == 0 && name.n > 7 &&
+                 strncasecmp(name.p + 7, ".lesser", 7) == 0;
+    add_ids(licence_names(name, expr) ? &s->choice : &s->all, expr);
+    return true;
+}
+
+/* What S comes to; "" = no answer. */
+static void write_sum(struct sum *s, struct buf *out)
+{
+    struct ids *choice = &s->choice;
+    bool settled = false;
+    if (choice->list.n == 1 && !has_id(&s->all, choice->list.v[0]))
+        array_push(&s->all.list, choice->list.v[0]);
+    for (size_t i = 0; i < choice->list.n; i++)
+        settled |= has_id(&s->all, choice->list.v[i]);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->all.list.n; i++)
+        if (!s->lesser || !span_is(s->all.list.v[i], "GPL-3.0-only"))
+            s->all.list.v[kept++] = s->all.list.v[i];
+    s->all.list.n = kept;
+    if (s->unknown)
         return;
-    memcpy(spdx + n, " OR ", 4);
-    memcpy(spdx + n + 4, other, more + 1);
+    bool both = kept > 0 && choice->list.n > 0 && !settled;
+    add_joined(out, &s->all, " AND ");
+    if (both)
+        buf_adds(out, " AND (");
+    if (!settled)
+        add_joined(out, choice, " OR ");
+    if (both)
+        buf_adds(out, ")");
+}
+
+/*
+ * All of them hold, as nothing says which is for which file: so no list of
+ * licences is passed by the gentler of two. But LICENSE-MIT and LICENSE-APACHE
+ * leave the choice. COPYRIGHT may hold no more than names.
+ */
+static void read_files(struct terms *t, struct folder *f, struct gitrepo *git)
+{
+    struct licence *l = &f->licence;
+    struct sum s = {.unknown = false};
+    struct buf expr = BUF_INIT(SPDX_MAX - 1);
+    for (size_t i = 0; i < f->files.n; i++) {
+        const struct licence_file *file = &f->files.v[i];
+        if (file->rank > REUSE_RANK && add_file(t, &s, git, file))
+            l->evidence = l->evidence ? arena_printf(&t->arena, "%s, %s",
+                                                     l->evidence, file->path)
+                                      : file->path;
+    }
+    if (!l->evidence)
+        l->evidence = f->files.v[0].path;
+    write_sum(&s, &expr);
+    if (!expr.full) /* no half answers */
+        snprintf(l->spdx, SPDX_MAX, "%.*s", (int)expr.n, expr.p);
+    buf_release(&expr);
+    array_release(&s.all.list);
+    array_release(&s.choice.list);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -136,28 +246,26 @@ static int by_rank(const void *a, const void *b)
     return x->rank != y->rank ? y->rank - x->rank : strcmp(x->path, y->path);
 }
 
-static const struct licence *folder_licence(struct folder *f,
+static const struct licence *folder_licence(struct terms *t, struct folder *f,
                                             struct gitrepo *git)
 {
-    char spdx[SPDX_MAX];
     struct licence *l = &f->licence;
     if (f->read)
         return l;
     f->read = true;
     qsort(f->files.v, f->files.n, sizeof(*f->files.v), by_rank);
     const struct licence_file *best = &f->files.v[0];
+    if (best->rank > REUSE_RANK) {
+        read_files(t, f, git);
+        return l;
+    }
     read_one(best, git, l->spdx);
     l->evidence = best->path;
-    for (size_t i = 1; i < f->files.n; i++) {
-        const struct licence_file *next = &f->files.v[i];
-        if (best->rank <= METADATA_RANK && !l->spdx[0]) {
-            read_one(next, git, l->spdx);
-            l->evidence = next->path;
-        } else if (licence_is_variant(best->rank) &&
-                   licence_is_variant(next->rank) && l->spdx[0]) {
-            read_one(next, git, spdx);
-            add_choice(l->spdx, spdx);
-        }
+    for (size_t i = 1; i < f->files.n && best->rank <= METADATA_RANK; i++) {
+        if (l->spdx[0])
+            break;
+        read_one(&f->files.v[i], git, l->spdx);
+        l->evidence = f->files.v[i].path;
     }
     /* Of several texts each file's own tag says which: none, no answer. */
     if (best->rank == REUSE_RANK && f->files.n > 1 &&
@@ -174,7 +282,7 @@ const struct licence *terms_root(struct terms *t, struct gitrepo *git)
 {
     static const struct licence none = {"", ""};
     struct folder *f = map_get(&t->folders, (struct span){"", 0});
-    return f ? folder_licence(f, git) : &none;
+    return f ? folder_licence(t, f, git) : &none;
 }
 
 /* REUSE's file beside a source that can't say it itself; false: none, or it
@@ -207,7 +315,7 @@ void terms_of(struct terms *t, struct gitrepo *git, struct span path,
     for (struct span d = folder_of(path); d.n > 0; d = folder_of(d)) {
         struct folder *f = map_get(&t->folders, d);
         if (f) {
-            *out = *folder_licence(f, git);
+            *out = *folder_licence(t, f, git);
             return;
         }
     }

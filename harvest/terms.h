@@ -8,7 +8,7 @@
 
 struct licence {
     char spdx[SPDX_MAX];  /* expression; "" = none found or not understood */
-    const char *evidence; /* path of the file, "header", "tag" or "" */
+    const char *evidence; /* paths of the files, "header", "tag" or "" */
 };
 
 struct terms;

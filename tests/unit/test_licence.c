@@ -212,6 +212,41 @@ START_TEST(test_file_names)
     ck_assert_int_eq(licence_file_rank(SPAN_LIT("license.py")), 0);
     ck_assert_int_eq(licence_file_rank(SPAN_LIT("README.md")), 0);
     ck_assert_int_eq(licence_file_rank(SPAN_LIT("")), 0);
+    /* of other things than code */
+    ck_assert_int_eq(licence_file_rank(SPAN_LIT("LICENSE-MODEL")), 0);
+    ck_assert_int_eq(licence_file_rank(SPAN_LIT("data-license.txt")), 0);
+    ck_assert(licence_is_notice(licence_file_rank(SPAN_LIT("COPYRIGHT"))));
+    ck_assert(!licence_is_notice(licence_file_rank(SPAN_LIT("MIT-LICENSE"))));
+}
+END_TEST
+
+static const struct {
+    const char *name, *spdx;
+    bool yes;
+} called[] = {
+    {"LICENSE-MIT", "MIT", true},
+    {"LICENSE.mit.txt", "MIT", true},
+    {"MIT-LICENSE", "MIT", true},
+    {"mit_license.md", "MIT", true},
+    {"LICENSE-APACHE", "Apache-2.0", true},
+    {"LICENSE-APACHE-2.0", "Apache-2.0", true},
+    {"LICENSE_APACHE2.txt", "Apache-2.0", true},
+    {"LICENSE.GPLv3", "GPL-3.0-only", true},
+    {"LICENSE-BSD-3-Clause", "BSD-3-Clause", true},
+    {"LICENSE", "MIT", false},
+    {"COPYING", "GPL-3.0-only", false},
+    {"LICENSE.txt", "MIT", false},
+    {"LICENSE-MIT", "Apache-2.0", false},
+    {"LICENSE-MIT-CSAIL", "MIT", false},
+    {"LICENSE-FID", "Apache-2.0", false},
+    {"LICENSE-", "MIT", false},
+    {"", "MIT", false},
+};
+
+START_TEST(test_called_after)
+{
+    ck_assert(licence_names(span_str(called[_i].name), called[_i].spdx) ==
+              called[_i].yes);
 }
 END_TEST
 
@@ -356,6 +391,7 @@ Suite *licence_suite(void)
     tcase_add_loop_test(t, test_headers, 0, (int)ARRAY_LEN(headers));
     tcase_add_test(t, test_rules);
     tcase_add_test(t, test_file_names);
+    tcase_add_loop_test(t, test_called_after, 0, (int)ARRAY_LEN(called));
     tcase_add_loop_test(t, test_metadata, 0, (int)ARRAY_LEN(metadata));
     tcase_add_loop_test(t, test_readme, 0, (int)ARRAY_LEN(readmes));
     tcase_add_loop_test(t, test_urls, 0, (int)ARRAY_LEN(urls));
