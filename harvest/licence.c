@@ -2,19 +2,12 @@
 /* Licences by the sentences that make them. */
 #include "base.h"
 
-#include "buf.h"
-#include "harvest/licence.h"
+#include "harvest/licence_priv.h"
 
-#define MAX_TEXT   (256u << 10) /* of a licence file that is looked at */
-#define MAX_HEADER (8u << 10)   /* of a source file */
+#define MAX_HEADER (8u << 10) /* of a source file */
 #define TAG_LINES  40
 
-/*
- * Words of S in lower case, one blank between them and at both ends: comment
- * marks, quotes, line breaks and punctuation are gone, but for a '.' between
- * digits ("2.0").
- */
-static void words(struct buf *out, struct span s)
+void licence_words(struct buf *out, struct span s)
 {
     buf_addc(out, ' ');
     for (size_t i = 0; i < s.n; i++) {
@@ -199,6 +192,14 @@ static const char *const limits[] = {
     "gnu lesser general public license",
 };
 
+bool licence_limits(const struct buf *w, bool known)
+{
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        if (has(w, limits[i]) && !(known && strstr(limits[i], "gnu ")))
+            return true;
+    return false;
+}
+
 struct hits {
     struct {
         const char *spdx, *at;
@@ -253,12 +254,7 @@ static bool limited(const struct hits *h, const struct buf *w)
     for (size_t i = 0; i < h->n; i++)
         if (strstr(h->v[i].spdx, "GPL") || strncmp(h->v[i].spdx, "CC", 2) == 0)
             return false;
-    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-        /* The GPLs stand last in the list; other licences name them when they
-         * say what they are compatible with. */
-        if (has(w, limits[i]) && (h->n == 0 || !strstr(limits[i], "gnu ")))
-            return true;
-    return false;
+    return licence_limits(w, h->n > 0);
 }
 
 static void join(char spdx[SPDX_MAX], const struct hits *h)
@@ -290,70 +286,12 @@ static int said_by(char spdx[SPDX_MAX], const struct buf *w)
 
 int licence_text(char spdx[SPDX_MAX], struct span text)
 {
-    struct buf w = BUF_INIT(MAX_TEXT + 16);
-    text.n = MIN(text.n, MAX_TEXT);
-    words(&w, text);
+    struct buf w = BUF_INIT(LICENCE_MAX_TEXT + 16);
+    text.n = MIN(text.n, LICENCE_MAX_TEXT);
+    licence_words(&w, text);
     int said = said_by(spdx, &w);
     buf_release(&w);
     return said;
-}
-
-/* What a README says of a licence, when nothing else does. */
-static const struct rule claims[] = {
-    {"MIT", {"available under the mit license"}, NULL},
-    {"MIT", {"released under mit license"}, NULL},
-    {"MIT", {"distributed under mit license"}, NULL},
-    {"MIT", {"is mit licensed"}, NULL},
-    {"MIT", {"is under the mit license"}, NULL},
-    {"MIT", {"license mit license"}, NULL},
-    {"Apache-2.0", {"under the apache license version 2.0"}, NULL},
-    {"Apache-2.0", {"is apache 2.0 licensed"}, NULL},
-    {"BSD-3-Clause", {"under the 3 clause bsd license"}, NULL},
-    {"BSD-3-Clause", {"under a bsd 3 clause license"}, NULL},
-};
-
-/* What makes of a claim one of something else, or of another time. */
-static const char *const others[] = {
-    "which",    "dataset", "datasets",     "data",       "weights",
-    "uses",     "based",   "original",     "formerly",   "was",
-    "were",     "if",      "dependencies", "dependency", "unless",
-    "upstream", "files",   "previously"};
-
-/* Does W claim SPDX for itself by one of the rules? */
-static bool claimed(const struct buf *w, const char *spdx,
-                    const struct rule *rules, size_t n_rules)
-{
-    for (size_t i = 0; i < n_rules; i++) {
-        struct buf rest = *w;
-        const char *at;
-        if (strcmp(rules[i].spdx, spdx) != 0)
-            continue;
-        while ((at = has(&rest, rules[i].all[0])) != NULL) {
-            if (!has_before(w, at, 4, others, ARRAY_LEN(others)))
-                return true;
-            size_t n = (size_t)(at - rest.p) + 1;
-            rest.n -= n;
-            rest.p += n;
-        }
-    }
-    return false;
-}
-
-void licence_readme(char spdx[SPDX_MAX], struct span text)
-{
-    struct buf w = BUF_INIT(MAX_TEXT + 16);
-    struct hits h = {.n = 0};
-    spdx[0] = '\0';
-    text.n = MIN(text.n, MAX_TEXT);
-    words(&w, text);
-    collect(&h, &w, notices, ARRAY_LEN(notices));
-    collect(&h, &w, claims, ARRAY_LEN(claims));
-    /* Of two, one is that of a part, or of something else. */
-    if (h.n == 1 && !limited(&h, &w) &&
-        (claimed(&w, h.v[0].spdx, notices, ARRAY_LEN(notices)) ||
-         claimed(&w, h.v[0].spdx, claims, ARRAY_LEN(claims))))
-        join(spdx, &h);
-    buf_release(&w);
 }
 
 /* ---- source files ---- */
@@ -461,7 +399,7 @@ int licence_header(char spdx[SPDX_MAX], bool *tag, struct span source)
         return 1;
     struct buf text = BUF_INIT(MAX_HEADER + 4096), w = BUF_INIT(MAX_HEADER * 2);
     header_text(&text, source);
-    words(&w, buf_span(&text));
+    licence_words(&w, buf_span(&text));
     int rc = said_by(spdx, &w);
     buf_release(&text);
     buf_release(&w);

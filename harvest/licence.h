@@ -16,8 +16,10 @@
  * limits use further (non-commercial and the like); SPDX is "" but for 1. */
 int licence_text(char spdx[SPDX_MAX], struct span text);
 
-/* Licence that a README claims in a whole phrase ("released under the MIT
- * license"); "" when it claims none, or several, or limits use. */
+/* Licence that a README claims for its own project: in a section on licences, a
+ * sentence about the project ("this project is released under the MIT
+ * license"), a badge or its front matter; "" when it claims none, or several,
+ * or with exceptions, or limits use. */
 void licence_readme(char spdx[SPDX_MAX], struct span text);
 
 /* Licence stated at the top of a Python file: SPDX tag in its first lines,
