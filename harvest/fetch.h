@@ -12,7 +12,8 @@
  * The child reads the system's folders (and what the source names), writes
  * into its own new folder alone, starts no hook, asks nothing, knows no
  * configuration of the user or the system, checks every object, and has a
- * deadline and a limit on the size of a pack. It has no namespaces, as it must
+ * deadline and a limit on the size of a pack. It dies with us, and its helpers
+ * with it. It has no namespaces, as it must
  * reach the network: Landlock and seccomp confine it (run/jail.h).
  */
 #ifndef KM_FETCH_H

@@ -215,7 +215,8 @@ static int run(struct fetch_child *c, const char *const *argv, struct err *e)
     struct proc_limits lim = {.wall_s = c->seconds,
                               .file_size = FETCH_MAX_FILE,
                               .confine = confine,
-                              .payload = &cage};
+                              .payload = &cage,
+                              .leash = true};
     struct proc_result r;
     struct proc p;
     char **env = make_env(&a, c->dir);

@@ -14,6 +14,8 @@
 #include "io.h"
 #include "proc.h"
 
+#define MAX_FDS 16 /* of a child */
+
 extern char **environ;
 
 double now_s(void)
@@ -36,10 +38,8 @@ static void set_limit(int what, int64_t value)
  * that others are to get: so first out of the way, then into place. */
 static int place_fds(const struct proc_fd *fds, size_t n_fds)
 {
-    int high = 100, null, tmp[16];
+    int high = 100, null, tmp[MAX_FDS];
 
-    if (n_fds > ARRAY_LEN(tmp))
-        return -1;
     for (size_t i = 0; i < n_fds; i++) {
         tmp[i] = fcntl(fds[i].ours, F_DUPFD, high);
         if (tmp[i] < 0)
@@ -67,6 +67,18 @@ static int place_fds(const struct proc_fd *fds, size_t n_fds)
     return (int)syscall(SYS_close_range, (unsigned)high, ~0u, 0u);
 }
 
+/*
+ * The kernel kills the group once nobody holds the other end of the pipe FD:
+ * a signal at the parent's death reaches the child alone, and a process that
+ * would watch could be killed with the parent.
+ */
+static int hold_leash(int fd)
+{
+    if (fcntl(fd, F_SETOWN, -getpid()) < 0 || fcntl(fd, F_SETSIG, SIGKILL) < 0)
+        return -1;
+    return fcntl(fd, F_SETFL, O_RDONLY | O_ASYNC);
+}
+
 static void NORETURN child(const char *const *argv, char *const *envp,
                            const struct proc_fd *fds, size_t n_fds,
                            const struct proc_limits *lim, pid_t parent)
@@ -75,6 +87,8 @@ static void NORETURN child(const char *const *argv, char *const *envp,
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (lim && lim->leash && hold_leash(fds[n_fds - 1].ours) != 0)
+        _exit(127);
     if (getppid() != parent)
         _exit(127);
     sigemptyset(&none);
@@ -117,22 +131,49 @@ static char **child_env(void)
     return env.v;
 }
 
+static void forget(struct proc *p)
+{
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    if (p->leash >= 0)
+        close(p->leash);
+    *p = PROC_NONE;
+}
+
 int proc_spawn(struct proc *p, const char *const *argv, const char *const *envp,
                const struct proc_fd *fds, size_t n_fds,
                const struct proc_limits *lim, struct err *e)
 {
-    char **env = envp ? (char **)(uintptr_t)envp : child_env();
+    struct proc_fd all[MAX_FDS];
+    char **env;
     pid_t parent = getpid();
+    int leash[2];
 
-    *p = (struct proc){-1, -1};
+    *p = PROC_NONE;
+    if (n_fds >= MAX_FDS)
+        return err_set(e, ERR_INTERNAL, "too many descriptors for a child");
+    if (n_fds > 0)
+        memcpy(all, fds, n_fds * sizeof(*fds));
+    if (lim && lim->leash) {
+        if (pipe2(leash, O_CLOEXEC) < 0)
+            return err_sys(e, "cannot create a pipe");
+        all[n_fds++] = (struct proc_fd){leash[0], PROC_LEASH};
+        p->leash = leash[1];
+    }
+    env = envp ? (char **)(uintptr_t)envp : child_env();
     fflush(NULL);
     p->pid = fork();
     if (p->pid == 0)
-        child(argv, env, fds, n_fds, lim, parent);
+        child(argv, env, all, n_fds, lim, parent);
     if (!envp)
         free(env);
-    if (p->pid < 0)
-        return err_sys(e, "cannot start '%s'", argv[0]);
+    if (p->leash >= 0)
+        close(leash[0]);
+    if (p->pid < 0) {
+        err_sys(e, "cannot start '%s'", argv[0]);
+        forget(p);
+        return -1;
+    }
     setpgid(p->pid, p->pid);
     p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
     if (p->pidfd < 0) {
@@ -166,8 +207,7 @@ int proc_wait(struct proc *p, double wall_s, struct proc_result *r,
     }
     /* what it left behind in its group goes too */
     kill(-p->pid, SIGKILL);
-    close(p->pidfd);
-    *p = (struct proc){-1, -1};
+    forget(p);
     r->cpu_s = (double)ru.ru_utime.tv_sec + (double)ru.ru_stime.tv_sec +
                (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1e-6;
     r->max_rss = (int64_t)ru.ru_maxrss * 1024;
@@ -186,9 +226,7 @@ void proc_kill(struct proc *p)
     kill(p->pid, SIGKILL);
     while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (p->pidfd >= 0)
-        close(p->pidfd);
-    *p = (struct proc){-1, -1};
+    forget(p);
 }
 
 struct pump {

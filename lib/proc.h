@@ -16,7 +16,13 @@ struct proc_limits {
      * leave. Not 0 = exit status 125. */
     int (*confine)(void *payload);
     void *payload;
+    /* What the child starts dies with the parent too, however that ends, as
+     * long as it stays in the group and any of it keeps the descriptor
+     * PROC_LEASH, which the child then gets. */
+    bool leash;
 };
+
+#define PROC_LEASH 9
 
 struct proc_fd {
     int ours, theirs; /* descriptor here, number in the child */
@@ -25,7 +31,10 @@ struct proc_fd {
 struct proc {
     pid_t pid;
     int pidfd;
+    int leash; /* our end, -1 = none */
 };
+
+#define PROC_NONE ((struct proc){-1, -1, -1})
 
 enum proc_end { PROC_EXIT, PROC_SIGNAL, PROC_TIMEOUT };
 

@@ -27,6 +27,18 @@ harvest --all-history "$url/r"
 echo "== what goes wrong costs one record"
 harvest "$url/gone" "$url/loop/r" "$url/plain/r" "$url/r"
 harvest --fetch-seconds 1 "$url/slow/r"
+echo "== a killed run leaves no git behind"
+gits() {
+    for pid in /proc/[0-9]*; do
+        ! grep -qzF "$url/slow/killed" "$pid/cmdline" || cat "$pid/comm"
+    done 2>/dev/null | sort -u
+}
+km-harvest "$url/slow/killed" >/dev/null 2>&1 &
+for _ in {1..100}; do [[ $(gits) != *git-remote-http* ]] || break; sleep 0.1; done
+gits
+kill -KILL $! && wait $! 2>/dev/null || echo killed
+for _ in {1..20}; do [ -n "$(gits)" ] || break; sleep 0.1; done
+gits
 echo "== a name that git could take for an option, a user in the URL"
 harvest "https://-u:secret@localhost:$(cat port)/r" \
     "https://-u:secret@localhost:$(cat port)/gone"
