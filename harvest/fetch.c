@@ -6,13 +6,16 @@
 #include <ftw.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "harvest/fetch_git.h"
 #include "hash.h"
 #include "io.h"
 #include "mem.h"
+#include "proc.h"
 
-#define MAX_OFFER (64u << 20) /* bytes of a source's list of references */
+#define MAX_OFFER    (64u << 20) /* bytes of a source's list of references */
+#define LOCK_POLL_NS 50000000
 
 static const char *const protocols[] = {"https://", "ssh://", "git://",
                                         "file://"};
@@ -68,6 +71,28 @@ static void clone_release(struct clone *c)
     buf_release(&c->child.out);
 }
 
+/* The system lets no one wait for a lock with a deadline: so ask again. */
+static int wait_for_lock(const struct clone *c, struct err *e)
+{
+    double end = now_s() + c->rules->seconds;
+    while (flock(c->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EINTR && errno != EWOULDBLOCK)
+            return err_set(e, ERR_UNAVAILABLE, "cannot lock the clone: %s",
+                           strerror(errno));
+        if (now_s() >= end) {
+            err_set(e, ERR_TIMEOUT,
+                    "another run has held the lock 'clones%s' for more than "
+                    "%.0f seconds",
+                    strrchr(c->lock, '/'), c->rules->seconds);
+            err_hint(e, "end what holds that file of the cache folder (fuser "
+                        "tells it), or give more --fetch-seconds");
+            return -1;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = LOCK_POLL_NS}, NULL);
+    }
+    return 0;
+}
+
 /* Names, and the lock: one run at a time works on a clone. */
 static int clone_begin(struct clone *c, const char *source, struct err *e)
 {
@@ -90,11 +115,7 @@ static int clone_begin(struct clone *c, const char *source, struct err *e)
     if (c->lock_fd < 0)
         return err_set(e, ERR_UNAVAILABLE, "cannot lock the clone: %s",
                        strerror(errno));
-    while (flock(c->lock_fd, LOCK_EX) < 0)
-        if (errno != EINTR)
-            return err_set(e, ERR_UNAVAILABLE, "cannot lock the clone: %s",
-                           strerror(errno));
-    return 0;
+    return wait_for_lock(c, e);
 }
 
 /* What the source has now, as a hash: the references of a URL, the state of a

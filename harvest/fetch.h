@@ -5,7 +5,8 @@
  *
  * KM_CACHE/clones/KEY.git, KEY a hash of the source and of how much of it was
  * wanted. A clone is made beside its place and moved there when it is whole,
- * so that what is found there is whole; KEY.lock keeps two runs apart. Beside
+ * so that what is found there is whole; KEY.lock keeps two runs apart, as
+ * long as the one that waits has time. Beside
  * the objects it holds `km-source`, what the source offered then: as long as
  * the source says the same nothing is fetched again, else it is cloned anew.
  *
@@ -27,9 +28,9 @@
 #define FETCH_SECONDS  1800                /* default deadline */
 
 struct fetch_rules {
-    bool whole;   /* all branches, tags and history, not the newest commit */
-    bool refresh; /* ask again for what is there */
-    double seconds;
+    bool whole;     /* all branches, tags and history, not the newest commit */
+    bool refresh;   /* ask again for what is there */
+    double seconds; /* deadline of a git command, and of the wait for a lock */
 };
 
 enum fetch_kind {

@@ -31,8 +31,9 @@ static const struct opt harvest_opts[] = {
      "take clones as they are, fetch only those that are not there", 0, 0,
      false},
     {OPT_INT, 0, "fetch-seconds", &options.seconds, "N",
-     "deadline of one git command on a URL or bundle (default: 1800)", 1,
-     1000000, false},
+     "deadline of a git command, and of waiting for another run's clone "
+     "(default: 1800)",
+     1, 1000000, false},
     {OPT_GROUP, 0, "Licences", NULL, NULL, NULL, 0, 0, false},
     {OPT_STR, 0, "licences", &options.licences, "LIST",
      "pass only modules under these SPDX ids, as MIT,BSD-*", 0, 0, true},
@@ -236,7 +237,8 @@ static int done(void *payload, struct span item, int status, struct span out,
         struct err why = status == -1 ? *e : t.err;
         char name[TARGET_MAX_PATH];
         git_public_source(t.source, name, sizeof(name));
-        log_warning("'%s': %s", name[0] ? name : t.name, why.msg);
+        log_warning("'%s': %s%s%s", name[0] ? name : t.name, why.msg,
+                    why.hint[0] ? "; " : "", why.hint);
         rc = records_broken(&t, &why, &broken, e);
         out = buf_span(&broken);
     }

@@ -37,6 +37,20 @@ for lock in "$KM_CACHE"/clones/*.lock; do
     echo 'ref: refs/heads/main' >"${lock%.lock}.part/clone.git/HEAD"
 done
 harvest --json --no-fetch "$url" x.bundle | show '.name // .repo'
+echo "== another run holds the lock"
+lock_sed='s#clones/[0-9a-f]{32}.lock#LOCK#'
+for lock in "$KM_CACHE"/clones/*.lock; do
+    (flock 9 && touch held && until [ -e go ]; do sleep 0.05; done) 9>"$lock" &
+    until [ -e held ]; do sleep 0.05; done
+    rm held
+done
+harvest --json --no-fetch --fetch-seconds 1 "$url" r 2>err |
+    sed -E "$lock_sed" | show '.note // .name // .repo'
+sed -E "s#$PWD#DIR#; $lock_sed" err
+echo "== and lets it go in time"
+(sleep 0.5 && touch go) &
+harvest --json --no-fetch --fetch-seconds 100 "$url" x.bundle | show '.name // .repo'
+wait
 echo "== no source; each costs one record"
 head -c 2000 x.bundle | head -c -60 >cut.bundle
 mkdir empty
