@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "harvest/fetch_git.h"
+#include "harvest/gitrepo.h"
 #include "io.h"
 #include "log.h"
 #include "proc.h"
@@ -76,6 +77,11 @@ static const char *authorities(void)
     return own ? own : getenv("SSL_CERT_FILE");
 }
 
+static bool is_local(const struct fetch_child *c)
+{
+    return c->bundle || span_starts(span_str(c->source), "file://");
+}
+
 /* What git reads besides the system: names and certificates for a network, its
  * keys for ssh; the source itself when it is local. */
 static void set_cage(struct cage *g, const struct fetch_child *c,
@@ -85,7 +91,7 @@ static void set_cage(struct cage *g, const struct fetch_child *c,
     size_t n = 0;
     *g = (struct cage){.dir = c->dir};
     g->conf.profile = JAIL_BUILDER;
-    if (c->bundle || span_starts(span_str(c->source), "file://")) {
+    if (is_local(c)) {
         g->conf.read_paths[n++] = c->source + (c->bundle ? 0 : 7);
         return;
     }
@@ -138,15 +144,88 @@ static char **make_env(struct arena *a, const char *dir)
     return env.v;
 }
 
-/* May this be in a record? It must not name a file of this machine, nor hold
- * what stands before the '@' or after the '?' of a URL. */
-static bool is_public(const struct fetch_child *c, struct span line)
+/* Could the source's text be none for others? What stands before the '@' of a
+ * URL or behind its '?' often is a password or a token. */
+static bool is_private(const struct fetch_child *c)
 {
-    bool local = c->bundle || span_starts(span_str(c->source), "file://");
+    return is_local(c) || strpbrk(c->source, "@?#");
+}
+
+static bool is_wordy(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9');
+}
+
+/* Does LINE hold PART, not within a longer word? */
+static bool holds(struct span line, struct span part)
+{
+    const char *p = line.p, *end = line.p + line.n;
+    while (part.n > 0 && p < end &&
+           (p = memmem(p, (size_t)(end - p), part.p, part.n)) != NULL) {
+        if ((p == line.p || !is_wordy(p[-1])) &&
+            (p + part.n == end || !is_wordy(p[part.n])))
+            return true;
+        p++;
+    }
+    return false;
+}
+
+/* Does LINE hold a user, password, query or fragment of the URL? The user of
+ * ssh is no secret, nor is it that of "user@host:path". */
+static bool tells_secret(const char *url, struct span line)
+{
+    const char *scheme = strstr(url, "://");
+    const char *rest = scheme ? scheme + 3 : url;
+    struct span query = span_str(rest + strcspn(rest, "?#"));
+    if (query.n > 1 && holds(line, (struct span){query.p + 1, query.n - 1}))
+        return true;
+    const char *at = scheme ? memrchr(rest, '@', strcspn(rest, "/")) : NULL;
+    if (!at)
+        return false;
+    struct span user = {rest, (size_t)(at - rest)}, word = {at, 0};
+    const char *colon = memchr(user.p, ':', user.n);
+    if (colon) {
+        word = (struct span){colon + 1, (size_t)(at - colon - 1)};
+        user.n = (size_t)(colon - user.p);
+    }
+    return holds(line, word) ||
+           (!span_starts(span_str(url), "ssh://") && holds(line, user));
+}
+
+/*
+ * LINE into OUT, as it may be in a record: what stands in quotes and has a '/'
+ * is the source, and is named as others may see it. False: it may not be told,
+ * as it names a file of this machine or more of the URL.
+ */
+static bool public_line(const struct fetch_child *c, struct span line,
+                        struct buf *out)
+{
+    char source[FETCH_MAX_PATH];
+    buf_clear(out);
     if (memmem(line.p, line.n, c->dir, strlen(c->dir)))
         return false;
-    return (!local && !strpbrk(c->source, "@?#")) ||
-           !memchr(line.p, '/', line.n);
+    if (!is_private(c))
+        return buf_addspan(out, line) == 0;
+    git_public_source(c->source, source, sizeof(source));
+    struct buf other = BUF_INIT(MAX_SAID); /* all but the source */
+    for (size_t i = 0; i < line.n; i++) {
+        const char *p = line.p + i;
+        const char *end =
+            *p == '\'' ? memchr(p + 1, '\'', line.n - i - 1) : NULL;
+        if (end && !is_local(c) && memchr(p, '/', (size_t)(end - p))) {
+            buf_printf(out, "'%s'", source);
+            i = (size_t)(end - line.p);
+            continue;
+        }
+        buf_addc(out, *p);
+        buf_addc(&other, *p);
+    }
+    struct span rest = buf_span(&other);
+    bool ok = !out->full && !memchr(rest.p ? rest.p : "", '/', rest.n) &&
+              (is_local(c) || !tells_secret(c->source, rest));
+    buf_release(&other);
+    return ok;
 }
 
 /* Length of what stands before the reason in a line that tells a failure, -1
@@ -167,17 +246,36 @@ static int reason_at(struct span line)
     return -1;
 }
 
-/* The first line of LOG that tells a failure and may be told. */
-static void tell(struct err *e, const struct fetch_child *c, struct span log)
+/* The lines of LOG that may be told. */
+static void public_lines(const struct fetch_child *c, struct span log,
+                         struct buf *out)
 {
+    struct buf said = BUF_INIT(MAX_SAID);
     while (log.n > 0) {
         const char *nl = memchr(log.p, '\n', log.n);
         size_t n = nl ? (size_t)(nl - log.p) : log.n;
         struct span line = {log.p, n > 0 && log.p[n - 1] == '\r' ? n - 1 : n};
         n += nl != NULL;
         log = (struct span){log.p + n, log.n - n};
-        int skip = line.n > 0 ? reason_at(line) : -1;
-        if (skip < 0 || !is_public(c, line))
+        if (line.n > 0 && public_line(c, line, &said)) {
+            buf_addspan(out, buf_span(&said));
+            buf_addc(out, '\n');
+        }
+    }
+    buf_release(&said);
+}
+
+/* The first line of LOG that tells a failure. */
+static void tell(struct err *e, struct span log)
+{
+    while (log.n > 0) {
+        const char *nl = memchr(log.p, '\n', log.n);
+        size_t n = nl ? (size_t)(nl - log.p) : log.n;
+        struct span line = {log.p, n};
+        n += nl != NULL;
+        log = (struct span){log.p + n, log.n - n};
+        int skip = reason_at(line);
+        if (skip < 0)
             continue;
         err_set(e, ERR_UNAVAILABLE, "cannot be cloned: %.*s",
                 (int)MIN(line.n - (size_t)skip, (size_t)300), line.p + skip);
@@ -202,14 +300,14 @@ static int judge(struct err *e, const struct fetch_child *c,
     }
     if (r->end == PROC_EXIT && r->code == 127)
         return err_set(e, ERR_UNAVAILABLE, "there is no git");
-    tell(e, c, log);
+    tell(e, log);
     return -1;
 }
 
 static int run(struct fetch_child *c, const char *const *argv, struct err *e)
 {
     struct arena a = ARENA_INIT;
-    struct buf log = BUF_INIT(MAX_SAID);
+    struct buf log = BUF_INIT(MAX_SAID), shown = BUF_INIT(MAX_SAID);
     const struct passwd *me = getpwuid(getuid());
     struct cage cage;
     struct proc_limits lim = {.wall_s = c->seconds,
@@ -237,9 +335,11 @@ static int run(struct fetch_child *c, const char *const *argv, struct err *e)
         struct err full;
         (void)!io_read_fd(&log, err, &full); /* the first part is enough */
     }
-    if (log.n > 0)
-        log_info("git: %.*s", (int)MIN(log.n, (size_t)2000), log.p);
-    rc = judge(e, c, &r, buf_span(&log));
+    public_lines(c, buf_span(&log), &shown);
+    struct buf *own = is_local(c) ? &log : &shown; /* for the user's eyes */
+    if (own->n > 0)
+        log_info("git: %.*s", (int)MIN(own->n, (size_t)2000), own->p);
+    rc = judge(e, c, &r, buf_span(&shown));
     if (rc == 0 &&
         (lseek(out, 0, SEEK_SET) != 0 || io_read_fd(&c->out, out, e) != 0))
         rc = err_set(e, ERR_TOO_LARGE, "too many references");
@@ -250,6 +350,7 @@ end:
         close(err);
     free(env);
     buf_release(&log);
+    buf_release(&shown);
     arena_release(&a);
     return rc;
 }

@@ -42,6 +42,12 @@ gits
 echo "== a name that git could take for an option, a user in the URL"
 harvest "https://-u:secret@localhost:$(cat port)/r" \
     "https://-u:secret@localhost:$(cat port)/gone"
+echo "== the reason is told, what is secret is not"
+km-harvest -v "https://token-1@localhost:$(cat port)/gone" \
+    "https://u:pass-1@localhost:$(cat port)/plain/r" \
+    "https://localhost:$(cat port)/gone?query-1" >out 2>err
+show '.note' <<<"$(km-cat --json out)" | sed "s#:$(cat port)/#:PORT/#"
+! grep -E 'token-1|pass-1|query-1' err <(km-cat --json out)
 echo "== git://"
 git daemon --base-path=root --export-all --listen=127.0.0.1 --detach \
     --port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])' | tee gitport)" \
