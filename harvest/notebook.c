@@ -117,17 +117,42 @@ static bool is_magic(struct span s)
     return x.last == '?';
 }
 
-/* Of cells that begin so all but the first line is Python. */
+/* The word of LINE at *I, behind blanks; *I moves past it. */
+static struct span next_word(struct span line, size_t *i)
+{
+    while (*i < line.n && (line.p[*i] == ' ' || line.p[*i] == '\t'))
+        (*i)++;
+    size_t from = *i;
+    while (*i < line.n && (unsigned char)line.p[*i] > ' ')
+        (*i)++;
+    return (struct span){line.p + from, *i - from};
+}
+
+/* Does LINE, behind %%writefile at I, name a Python file? */
+static bool names_python(struct span line, size_t i)
+{
+    struct span last = {line.p, 0}, word;
+    while ((word = next_word(line, &i)).n > 0)
+        last = word;
+    if (last.n > 1 && strchr("\"'", last.p[0]) &&
+        last.p[last.n - 1] == last.p[0])
+        last = (struct span){last.p + 1, last.n - 2};
+    return span_ends(last, ".py");
+}
+
+/* Of cells that begin so all but the first line is Python: it is run, or
+ * written to a file that others import. */
 static bool is_python_cell(struct span line)
 {
-    static const char *const names[] = {"time",   "timeit",  "capture", "prun",
-                                        "python", "python3", "python2", "debug",
-                                        "memit",  "mprun"};
-    size_t n = 2;
-    while (n < line.n && line.p[n] > ' ')
-        n++;
-    struct span name = {line.p + 2, n - 2};
-    return span_in(name, names, ARRAY_LEN(names));
+    static const char *const run[] = {"time",   "timeit",  "capture", "prun",
+                                      "python", "python3", "python2", "debug",
+                                      "memit",  "mprun"};
+    static const char *const file[] = {"file", "writefile"};
+    size_t i = 2;
+    struct span name = next_word(line, &i);
+    if (span_in(name, file, ARRAY_LEN(file)))
+        return names_python(line, i);
+    return line.n > 2 && line.p[2] > ' ' && span_in(name, run, ARRAY_LEN(run));
 }
 
 static struct span take_line(struct span *rest)
@@ -155,10 +180,17 @@ static void add_cell(struct buf *out, struct span code)
 {
     size_t from = out->n;
     struct lexer x = {0};
-    struct span rest = code;
-    bool other = span_starts(code, "%%"), goes_on = false;
-    if (other && is_python_cell(code)) {
-        blank(out, take_line(&rest));
+    struct span rest = code, after = code, first = take_line(&after);
+    bool goes_on = false;
+    while (rest.n > 0 && indent_of(first) == first.n) {
+        buf_addc(out, '\n'); /* IPython begins behind them */
+        rest = after;
+        first = take_line(&after);
+    }
+    bool other = span_starts(first, "%%");
+    if (other && is_python_cell(first)) {
+        buf_addc(out, '\n');
+        rest = after;
         other = false;
     }
     while (rest.n > 0) {

@@ -24,8 +24,9 @@ struct nbcells {
  * Append the code cells of RAW to OUT, in order, each behind a line
  * "# %% [NUMBER]" and with the lines it has. What IPython reads and Python
  * does not (% and ! commands, ? questions) becomes an empty line, or "pass"
- * where it is indented; so does a cell under another language's %% command and
- * one that ends inside a bracket or string, as it would swallow the next.
+ * where it is indented; so does a cell under another language's %% command (one
+ * that is written to a .py file is Python) and one that ends inside a bracket
+ * or string, as it would swallow the next.
  * Without a code cell nothing is appended. ERR_PARSE (no notebook, or one of
  * another language), ERR_TOO_LARGE. Caller releases CELLS with array_release.
  */

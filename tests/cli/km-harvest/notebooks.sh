@@ -3,7 +3,7 @@
 repo r
 books=$SRC/tests/fuzz/corpus/notebook
 add() { git -C r update-index --add --cacheinfo "100644,$(git -C r hash-object -w --stdin <"$2"),$1"; }
-for b in v3 v4 julia cut nul; do add "nb/$b.ipynb" "$books/$b.ipynb"; done
+for b in v3 v4 magics julia cut nul; do add "nb/$b.ipynb" "$books/$b.ipynb"; done
 add nb/.ipynb_checkpoints/v3.ipynb "$books/v3.ipynb"
 printf '{"cells": [{"cell_type": "code", "source": ["from base import Base\\n", "class F(Base): pass"]}]}' >f
 add nb/f.ipynb f
