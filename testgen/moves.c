@@ -121,9 +121,9 @@ static void dims_for_size(struct moves *m, struct span name,
             set_dim(m, name, input, d, want, weight + 8 + late);
         else if (d == 0)
             continue;
-        else if (s > 1 && got % s == 0 && want % (got / s) == 0)
+        else if (s > 1 && got > 0 && got % s == 0 && want % (got / s) == 0)
             set_dim(m, name, input, d, want / (got / s), weight + 4 + late);
-        else if (s > 1 && s % got == 0 && got > 1)
+        else if (s > 1 && got > 1 && s % got == 0)
             set_dim(m, name, input, d, s / got * want, weight + 3 + late);
         else if (llabs(got - s) <= 8 && s + want - got > 0)
             set_dim(m, name, input, d, s + want - got, weight + 2 + late);

@@ -8,6 +8,7 @@
 #include "testgen/probe.h"
 
 EMBED_DECLARE(probe_py);
+EMBED_DECLARE(observe_py);
 
 /* Wall-clock seconds that one CPU second may take on a loaded machine. */
 #define WALL_PER_CPU 20.0
@@ -34,12 +35,21 @@ void probe_release(struct probe *p)
     p->zygote = NULL;
 }
 
+/* km_probe is one Python module in two files. */
 int probe_start(struct probe *p, struct err *e)
 {
-    struct zygote_conf c = {.python = p->conf.python,
-                            .require = p->conf.require,
-                            .probe = EMBED_SPAN(probe_py)};
-    return p->zygote ? 0 : zygote_start(&p->zygote, &c, e);
+    struct buf text = BUF_INIT(1u << 20);
+    int rc = 0;
+    if (!p->zygote) {
+        buf_addspan(&text, EMBED_SPAN(probe_py));
+        buf_addspan(&text, EMBED_SPAN(observe_py));
+        struct zygote_conf c = {.python = p->conf.python,
+                                .require = p->conf.require,
+                                .probe = buf_span(&text)};
+        rc = zygote_start(&p->zygote, &c, e);
+    }
+    buf_release(&text);
+    return rc;
 }
 
 /* The process is gone or did not answer in time. */

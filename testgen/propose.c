@@ -415,7 +415,9 @@ static struct val *by_annotation(struct arena *a, const struct facts *f,
                         p->unpacked ? p->unpacked : 2);
     if (annotation_has(s, "str") &&
         (!named || (named->type != VAL_STR && !annotation_has(s, "int"))))
-        return p->choices.n ? val_str(a, p->choices.v[0]) : val_strz(a, "relu");
+        return p->choices.n ? val_str(a, p->choices.v[0])
+               : memmem(p->name.p, p->name.n, "norm", 4) ? val_strz(a, "batch")
+                                                         : val_strz(a, "relu");
     if (annotation_has(s, "bool") && (!named || named->type != VAL_BOOL))
         return val_bool(a, false);
     if (annotation_has(s, "int") && (!named || named->type == VAL_FLOAT))
@@ -504,6 +506,23 @@ static int64_t channel_size(const struct facts *f, const struct val *state)
     return 3;
 }
 
+static const char *input_form(struct span name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(input_forms); i++)
+        if (name_fits(input_forms[i].patterns, name))
+            return input_forms[i].form;
+    return "";
+}
+
+/* Nodes and edges between them. */
+static bool is_graph(const struct facts *f)
+{
+    for (size_t i = 0; i < f->forward.n; i++)
+        if (strcmp(input_form(f->forward.v[i].name), "edges") == 0)
+            return true;
+    return false;
+}
+
 void propose_shape(const struct facts *f, const struct val *state, int rank,
                    bool first, int64_t *shape)
 {
@@ -512,7 +531,7 @@ void propose_shape(const struct facts *f, const struct val *state, int rank,
     int64_t frames =
         propose_int(f, state, "frames", propose_int(f, state, "num_frames", 4));
     int64_t tokens = propose_int(f, state, "seq_len", PLAN_TOKENS);
-    shape[0] = PLAN_BATCH;
+    shape[0] = is_graph(f) && rank == 2 ? PLAN_NODES : PLAN_BATCH;
     if (rank <= 3) {
         int64_t d = first ? channel_size(f, state) : feature_size(f, state);
         if (rank == 2)
@@ -574,6 +593,9 @@ static void shape_from_pattern(const struct facts *f, const struct val *state,
 /* Rank and order that the whole source suggests. */
 static int default_rank(const struct facts *f, bool *first)
 {
+    *first = false;
+    if (is_graph(f))
+        return 2;
     *first = true;
     if (has_param(&f->init, "frames") || has_param(&f->init, "num_frames") ||
         source_has(f, "Conv3d(") || source_has(f, "BatchNorm3d("))
@@ -613,6 +635,26 @@ static struct val *by_form(struct arena *a, const struct facts *f,
             return NULL;
         s[1] = tokens;
         return input_ids(a, p->name, s, 2, 15);
+    }
+    if (strcmp(form, "none") == 0)
+        return input_value(a, p->name, val_nil(a));
+    if (strcmp(form, "count") == 0)
+        return input_value(a, p->name, val_int(a, PLAN_BATCH));
+    if (strcmp(form, "edges") == 0) {
+        s[0] = 2;
+        s[1] = 2 * PLAN_NODES;
+        return input_ids(a, p->name, s, 2, PLAN_NODES - 1);
+    }
+    if (strcmp(form, "groups") == 0) {
+        s[0] = PLAN_NODES;
+        return is_graph(f) ? input_ids(a, p->name, s, 1, PLAN_BATCH - 1) : NULL;
+    }
+    if (strcmp(form, "edge") == 0) {
+        s[0] = 2 * PLAN_NODES;
+        return !is_graph(f) ? NULL
+               : span_ends(p->name, "weight") || span_ends(p->name, "weights")
+                   ? input_tensor(a, p->name, s, 1)
+                   : input_ids(a, p->name, s, 1, 1);
     }
     if (strcmp(form, "mask") == 0) {
         s[1] = tokens;
@@ -705,16 +747,13 @@ struct val *propose_input(struct arena *a, const struct facts *f,
         return input_tensor(a, p->name, s, (size_t)rank);
     }
     *evidence = "argument name";
-    for (size_t i = 0; i < ARRAY_LEN(input_forms) && !p->first.layer.n; i++)
-        if (name_fits(input_forms[i].patterns, p->name)) {
-            v = by_form(a, f, state, p, input_forms[i].form);
-            if (v)
-                return v;
-            break;
-        }
+    const char *form = p->first.layer.n ? "" : input_form(p->name);
+    v = *form ? by_form(a, f, state, p, form) : NULL;
+    if (v)
+        return v;
     *evidence = p->first.layer.n ? "first layer" : "layers of the source";
     if (p->first.layer.n) {
-        rank = 3;
+        rank = is_graph(f) ? 2 : 3;
         first = false;
     } else {
         rank = default_rank(f, &first);
@@ -723,13 +762,13 @@ struct val *propose_input(struct arena *a, const struct facts *f,
     return input_tensor(a, p->name, s, (size_t)rank);
 }
 
-struct val *propose_state(struct arena *a, const struct facts *f)
+void propose_rest(struct arena *a, const struct facts *f, struct val *state)
 {
-    struct val *state = state_new(a);
     const char *ev = "";
     for (size_t i = 0; i < f->init.n; i++) {
         const struct param *p = &f->init.v[i];
-        if (p->has_default || p->kind == PARAM_VAR_KW)
+        if (p->has_default || p->kind == PARAM_VAR_KW ||
+            state_init(state, p->name))
             continue;
         bool wanted = p->uses & (USE_MODULES | USE_CALLED | USE_ITERATED);
         if (p->kind == PARAM_VAR && (f->has_var_kw || !wanted))
@@ -740,11 +779,18 @@ struct val *propose_state(struct arena *a, const struct facts *f)
     for (size_t i = 0; i < f->forward.n; i++) {
         const struct param *p = &f->forward.v[i];
         bool var = p->kind == PARAM_VAR;
-        if (p->has_default || p->kind == PARAM_VAR_KW || (var && i > 0))
+        if (p->has_default || p->kind == PARAM_VAR_KW || (var && i > 0) ||
+            state_input(state, p->name))
             continue;
         struct val *v = propose_input(a, f, state, p, &ev);
         val_set(a, v, "ev", val_strz(a, ev));
         state_set_input(a, state, p->name, v);
     }
+}
+
+struct val *propose_state(struct arena *a, const struct facts *f)
+{
+    struct val *state = state_new(a);
+    propose_rest(a, f, state);
     return state;
 }

@@ -10,11 +10,12 @@
 
 /* Changes whenever proposals, refinement or gate change: part of the memo's
  * key. */
-#define TESTGEN_VERSION "2"
+#define TESTGEN_VERSION "3"
 
 #define PLAN_BATCH  2
 #define PLAN_TOKENS 16
 #define PLAN_DIM    64
+#define PLAN_NODES  64
 
 /* Value for constructor argument P. EVIDENCE gets a text in A. Never NULL. */
 struct val *propose_init(struct arena *a, const struct facts *f,
@@ -33,6 +34,8 @@ void propose_shape(const struct facts *f, const struct val *state, int rank,
                    bool first, int64_t *shape);
 /* All required arguments. */
 struct val *propose_state(struct arena *a, const struct facts *f);
+/* Those that STATE lacks. */
+void propose_rest(struct arena *a, const struct facts *f, struct val *state);
 /* Integer that constructor argument NAME has in STATE or by default, or
  * DFLT. */
 int64_t propose_int(const struct facts *f, const struct val *state,

@@ -63,6 +63,12 @@ static void act_pair(struct moves *m, const struct rule_match *r)
 {
     moves_size(m, number(r, r->a), number(r, r->b), 36);
     moves_size(m, number(r, r->b), number(r, r->a), 35);
+    const struct val *in = val_get(m->state, "in");
+    for (size_t i = 0; i < val_len(in); i++)
+        if (val_len(val_get(in->map.v[i], "shape")) == 4) {
+            moves_rank(m, 3, 4, no_pattern, 10); /* sequences, not images */
+            break;
+        }
 }
 
 static void act_last_dims(struct moves *m, const struct rule_match *r)
@@ -256,6 +262,51 @@ static void act_supply(struct moves *m, const struct rule_match *r)
         }
 }
 
+/* "'a', 'b'" behind words such as "one of": each of them for the arguments
+ * that are texts. */
+static void act_options(struct moves *m, const struct rule_match *r)
+{
+    const char *p = r->text + r->at[0].rm_so, *end = r->text + r->at[0].rm_eo;
+    for (int n = 0; n < 8; n++) {
+        const char *open = p;
+        while (open < end && *open != '\'' && *open != '"')
+            open++;
+        const char *close =
+            open < end ? memchr(open + 1, *open, (size_t)(end - open - 1))
+                       : NULL;
+        if (!close)
+            break;
+        struct span word = {open + 1, (size_t)(close - open - 1)};
+        p = close + 1;
+        for (size_t i = 0; i < m->f->init.n && word.n < 64; i++) {
+            struct span name = m->f->init.v[i].name;
+            const struct val *v = state_init(m->state, name);
+            if (v && v->type == VAL_STR)
+                moves_init(m, name, val_str(m->a, word), "options in an error",
+                           32 - n + moves_named(m, name));
+        }
+    }
+}
+
+/* Channels and groups do not fit and no number is told: integers become equal,
+ * the larger one for both. */
+static void act_equal(struct moves *m, const struct rule_match *r)
+{
+    const struct params *ps = &m->f->init;
+    (void)r;
+    for (size_t i = 0; i < ps->n; i++)
+        for (size_t k = 0; k < ps->n; k++) {
+            char name[80];
+            snprintf(name, sizeof(name), "%.*s", (int)MIN(ps->v[k].name.n, 79),
+                     ps->v[k].name.p);
+            const struct val *v = state_init(m->state, ps->v[i].name);
+            int64_t other = propose_int(m->f, m->state, name, 0);
+            if (i != k && v && v->type == VAL_INT && v->i > 1 && other > v->i)
+                moves_init(m, ps->v[i].name, val_int(m->a, other),
+                           "divisor in an error", 24);
+        }
+}
+
 struct rule {
     const char *text;
     action_fn *act;
@@ -353,6 +404,30 @@ static void from_names(struct moves *m)
     }
 }
 
+static bool has_word(struct span text, struct span word)
+{
+    const char *end = text.p + text.n;
+    for (const char *p = text.p;
+         p && (p = memmem(p, (size_t)(end - p), word.p, word.n)) != NULL; p++)
+        if ((p == text.p || !is_word_char(p[-1])) &&
+            (p + word.n == end || !is_word_char(p[word.n])))
+            return true;
+    return false;
+}
+
+/* "Must provide one of input_shape or in_channels": arguments that a message
+ * names and that were not given. */
+static void from_message(struct moves *m)
+{
+    struct span message = val_gets(m->reply, "message");
+    for (size_t i = 0; i < m->f->init.n; i++) {
+        const struct param *p = &m->f->init.v[i];
+        bool sized = p->name.n > 2 && propose_by_name(m->a, m->f, p->name);
+        if (p->has_default && p->name.n > 2 && has_word(message, p->name))
+            moves_supply(m, p->name, 29 + sized);
+    }
+}
+
 /* Keys of a dictionary that was asked for something else. */
 static void from_keys(struct moves *m)
 {
@@ -421,6 +496,9 @@ void refine(struct moves *m)
         from_integers(m, val_get(frame, "vars"));
     if (span_is(val_gets(m->reply, "class"), "KeyError"))
         from_keys(m);
+    if (span_is(val_gets(m->reply, "class"), "ValueError") ||
+        span_is(val_gets(m->reply, "class"), "AssertionError"))
+        from_message(m);
     from_names(m);
     if (!m->construct)
         fallback(m);

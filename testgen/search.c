@@ -240,13 +240,29 @@ static bool goes_on(const struct search *s, double share)
            s->cpu + s->fork_cpu < share * s->conf->cpu_s;
 }
 
-/* Try states until one runs: it, or NULL with E; E->code NONE = exhausted. */
-static struct val *until_it_runs(struct search *s, struct val *state,
+/* The next one of FIRST that is new, then what failures suggest. */
+static struct val *one_more(struct search *s, const struct val *first,
+                            size_t *at)
+{
+    while (*at < val_len(first)) {
+        struct val *state = val_at(first, (*at)++);
+        if (!seen_before(s, state))
+            return state;
+    }
+    return s->nodes.n ? next_state(s) : NULL;
+}
+
+/* Try states, FIRST and what follows from them, until one runs: it, or NULL
+ * with E; E->code NONE = exhausted. */
+static struct val *until_it_runs(struct search *s, const struct val *first,
                                  struct err *e)
 {
+    size_t at = 0;
     e->code = ERR_NONE;
-    while (state && s->attempts < s->conf->attempts && goes_on(s, 0.5)) {
-        struct val *reply;
+    while (s->attempts < s->conf->attempts && goes_on(s, 0.5)) {
+        struct val *reply, *state = one_more(s, first, &at);
+        if (!state)
+            break;
         if (attempt(s, state, &reply, e) < 0)
             return NULL;
         if (val_getb(reply, "ok", false))
@@ -254,7 +270,6 @@ static struct val *until_it_runs(struct search *s, struct val *state,
         struct node n = {
             .state = state, .reply = reply, .score = score_of(reply)};
         array_push(&s->nodes, n);
-        state = next_state(s);
     }
     return NULL;
 }
@@ -447,6 +462,33 @@ static int loaded(struct search *s, struct err *e)
     return 0;
 }
 
+/* The text that came furthest, for those that learn from it. */
+static struct span nearest(const struct search *s)
+{
+    struct span text = {NULL, 0};
+    const struct node *n = s->nodes.n ? furthest(s) : NULL;
+    struct buf b = BUF_INIT(8u << 20);
+    if (n && span_is(val_gets(n->reply, "where"), "forward") &&
+        search_source(&b, s->f, n->state, s->source, s->entry) == 0)
+        text = arena_span(s->a, buf_span(&b));
+    buf_release(&b);
+    return text;
+}
+
+/* What is tried first: proposals where seeds leave something open. */
+static struct val *beginnings(struct search *s)
+{
+    struct val *l = val_list(s->a);
+    for (size_t i = 0; i < val_len(s->conf->seeds); i++) {
+        struct val *state = val_copy(s->a, val_at(s->conf->seeds, i));
+        propose_rest(s->a, s->f, state);
+        val_push(s->a, l, state);
+    }
+    if (!s->conf->seeds)
+        val_push(s->a, l, propose_state(s->a, s->f));
+    return l;
+}
+
 int search_run(struct found *out, struct arena *a, struct probe *p,
                struct facts *f, struct span source, struct span entry,
                const struct search_conf *c, struct err *e)
@@ -458,20 +500,19 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
                        .entry = entry,
                        .conf = c,
                        .seen = MAP_INIT};
-    struct val *state;
+    struct val *state, *first;
     int rc = -1;
 
     memset(out, 0, sizeof(*out));
     p->wall = false;
     if (loaded(&s, e) < 0)
         goto out;
-    state = propose_state(a, f);
-    if (val_len(val_get(state, "in")) == 0) {
+    first = beginnings(&s);
+    if (val_len(val_get(val_at(first, 0), "in")) == 0) {
         err_set(e, ERR_NO_PROPOSAL, "forward takes no required argument");
         goto out;
     }
-    seen_before(&s, state);
-    state = until_it_runs(&s, state, e);
+    state = until_it_runs(&s, first, e);
     if (!state) {
         if (e->code == ERR_NONE)
             failed(&s, e);
@@ -490,6 +531,8 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
     }
 out:
     probe_end(p);
+    if (rc < 0 && !out->source.p)
+        out->source = nearest(&s);
     out->attempts = s.attempts;
     out->cpu_s = s.cpu + s.fork_cpu;
     for (size_t i = 0; i < s.nodes.n; i++)

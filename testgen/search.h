@@ -12,13 +12,17 @@
 struct search_conf {
     int attempts;
     double cpu_s; /* of one module */
+    /* List of states to begin with, from those that use the module (NULL: what
+     * its own source suggests). */
+    const struct val *seeds;
 };
 
 struct found {
     struct val *state;
     struct val *tried;   /* reply of `try` in a fresh process */
     struct val *measure; /* reply of `measure` */
-    struct span source;  /* the whole text that was run */
+    struct span source;  /* the whole text that was run; after a failure the
+                            one that came furthest, if it was built at all */
     int attempts;        /* these two also after a failure */
     double cpu_s;
     bool stochastic;

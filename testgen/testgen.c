@@ -15,10 +15,13 @@
 #include "proc.h"
 #include "stage.h"
 #include "store.h"
+#include "testgen/lessons.h"
+#include "testgen/parents.h"
 #include "testgen/propose.h"
 #include "testgen/task.h"
 
 EMBED_DECLARE(probe_py);
+EMBED_DECLARE(observe_py);
 EMBED_DECLARE(names_def);
 EMBED_DECLARE(refine_def);
 
@@ -54,6 +57,9 @@ static const struct opt options[] = {
 struct testgen {
     struct pool *pool;
     struct emit *out;
+    struct parents *held;
+    size_t taken; /* records since the last flush */
+    bool again;   /* the pool works through second tries */
     char *python;
     char torch[80]; /* version, "" = no torch here */
     /* in a worker */
@@ -64,8 +70,10 @@ struct testgen {
 
 /* ---- one module, in a worker ---- */
 
+/* LESSON: packed parents, or empty. */
 static void memo_key(const struct testgen *t, struct span source,
-                     struct span entry, char key[HASH_HEX + 1])
+                     struct span entry, struct span lesson,
+                     char key[HASH_HEX + 1])
 {
     struct sha256 *h = sha256_new();
     char limits[120];
@@ -73,10 +81,12 @@ static void memo_key(const struct testgen *t, struct span source,
              TESTGEN_VERSION, t->torch, opts.attempts, opts.memory, opts.cpu_s);
     sha256_add_field(h, span_str(limits));
     sha256_add_field(h, EMBED_SPAN(probe_py));
+    sha256_add_field(h, EMBED_SPAN(observe_py));
     sha256_add_field(h, EMBED_SPAN(names_def));
     sha256_add_field(h, EMBED_SPAN(refine_def));
     sha256_add_field(h, entry);
     sha256_add_field(h, source);
+    sha256_add_field(h, lesson);
     sha256_hex(h, key);
     sha256_free(h);
 }
@@ -159,9 +169,11 @@ static struct span without_model(struct arena *a, struct facts *f,
     return out;
 }
 
-/* 0 with *CORE, or -1. */
+/* 0 with *CORE, or -1; *TEXT is the task that ran or came nearest. SEEDS: as
+ * in struct search_conf. */
 static int generate(struct testgen *t, struct arena *a, struct span source,
-                    struct span entry, struct val **core, struct err *e)
+                    struct span entry, const struct val *seeds,
+                    struct val **core, struct span *nearest, struct err *e)
 {
     struct facts f = {0};
     struct found found = {0};
@@ -187,10 +199,11 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
         rc = 0;
         goto out;
     }
-    struct search_conf c = {(int)opts.attempts, opts.cpu_s};
+    struct search_conf c = {(int)opts.attempts, opts.cpu_s, seeds};
     rc = search_run(&found, a, &t->probe, &f, source, entry, &c, e);
     log_info("%.*s: %d attempts, %.2f s of CPU", (int)entry.n, entry.p,
              found.attempts, found.cpu_s);
+    *nearest = found.source;
     if (rc == 0)
         *core = task_core(a, &f, &found);
     else
@@ -229,75 +242,163 @@ static void remember(struct testgen *t, const char *key, const struct val *v)
     buf_release(&b);
 }
 
-/* {core} or {code, note}, from the store or by work. -1: this machine's
- * fault. */
+/*
+ * With what PARENTS do with it: in its own source, or else in that of the
+ * parent whose number *FROM tells (-1: its own).
+ */
+static int learn(struct testgen *t, struct arena *a, struct span source,
+                 struct span entry, const struct val *parents,
+                 struct val **core, int *from, struct err *e)
+{
+    struct facts f = {0};
+    struct val *own = val_list(a), *foreign[PARENTS_EACH] = {0};
+    struct span nearest;
+    size_t n = MIN(val_len(parents), PARENTS_EACH);
+    int rc = facts_read(&f, t->parser, source, entry, e);
+
+    *from = -1;
+    err_set(e, ERR_NO_PROPOSAL, "nothing to learn");
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        foreign[i] = val_list(a);
+        rc = lesson_ask(a, &t->probe, val_at(parents, i), entry, &f, own,
+                        foreign[i], e);
+    }
+    facts_release(&f);
+    if (rc < 0)
+        return -1;
+    if (val_len(own) &&
+        generate(t, a, source, entry, own, core, &nearest, e) == 0)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        struct span text =
+            val_gets(val_path(val_at(parents, i), "rec"), "source");
+        *from = (int)i;
+        if (val_len(foreign[i]) &&
+            generate(t, a, text, entry, foreign[i], core, &nearest, e) == 0)
+            return 0;
+        if (!is_verdict(e->code))
+            return -1;
+    }
+    return -1;
+}
+
+/*
+ * {core}, with `from` when the source is a parent's, or {code, note}, with
+ * `task` when something came near; from the store or by work. PARENTS: NULL at
+ * the first try. -1: this machine's fault.
+ */
 static int result_for(struct testgen *t, struct arena *a, struct span source,
-                      struct span entry, struct val **out, struct err *e)
+                      struct span entry, const struct val *parents,
+                      struct val **out, struct err *e)
 {
     char key[HASH_HEX + 1];
     struct val *core = NULL;
-    memo_key(t, source, entry, key);
+    struct span nearest = {NULL, 0};
+    struct buf lesson = BUF_INIT(ITEM_MAX);
+    int rc, from = -1;
+
+    if (parents && val_pack(&lesson, parents))
+        return err_set(e, ERR_TOO_LARGE, "the parents are too large");
+    memo_key(t, source, entry, buf_span(&lesson), key);
+    buf_release(&lesson);
     *out = remembered(t, a, key);
     if (*out)
         return 0;
     *out = val_map(a);
-    if (generate(t, a, source, entry, &core, e) == 0) {
+    rc = parents ? learn(t, a, source, entry, parents, &core, &from, e)
+                 : generate(t, a, source, entry, NULL, &core, &nearest, e);
+    if (rc == 0) {
         val_set(a, *out, "core", core);
-        remember(t, key, *out);
-        return 0;
-    }
-    if (!is_verdict(e->code))
+        if (from >= 0)
+            val_set(a, *out, "from", val_int(a, from));
+    } else if (!is_verdict(e->code)) {
         return -1;
-    val_set(a, *out, "code", val_strz(a, err_code_name(e->code)));
-    val_set(a, *out, "note", val_text(a, span_str(e->msg)));
+    } else {
+        val_set(a, *out, "code", val_strz(a, err_code_name(e->code)));
+        val_set(a, *out, "note", val_text(a, span_str(e->msg)));
+        if (nearest.p)
+            val_set(a, *out, "task", val_str(a, nearest));
+    }
     remember(t, key, *out);
     return 0;
 }
 
-static int emit_packed_rec(struct arena *a, struct val *rec, struct buf *out,
-                           struct err *e)
+/* The source is PARENT's: so are its parts, and the parent is one of them. */
+static void inherit_parts(struct arena *a, struct val *rec,
+                          const struct val *parent)
 {
-    rec_seal(a, rec);
-    if (val_pack(out, rec))
-        return err_set(e, ERR_TOO_LARGE, "the record is too large");
-    return 0;
+    static const char *const keys[] = {"path", "name", "licence"};
+    const struct val *parts = val_get(parent, "inlined");
+    struct val *list = val_list(a), *part = val_map(a);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        if (val_get(parent, keys[i]))
+            val_set(a, part, keys[i], val_get(parent, keys[i]));
+    val_push(a, list, part);
+    for (size_t i = 0; i < val_len(parts); i++)
+        if (!span_eq(val_gets(val_at(parts, i), "path"),
+                     val_gets(rec, "path")) ||
+            !span_eq(val_gets(val_at(parts, i), "name"), val_gets(rec, "name")))
+            val_push(a, list, val_at(parts, i));
+    val_set(a, rec, "inlined", list);
 }
 
+/* The record that RESULT makes of REC. */
+static struct val *record_of(struct arena *a, struct val *rec,
+                             const struct val *parents,
+                             const struct val *result)
+{
+    const struct val *core = val_get(result, "core");
+    int64_t from = val_geti(result, "from", -1);
+    if (from >= 0)
+        inherit_parts(a, rec, val_get(val_at(parents, (size_t)from), "rec"));
+    if (core) {
+        rec = task_record(a, rec, core);
+        if (!val_getb(core, "verified", false))
+            rec_why(a, rec, "testgen", ERR_UNVERIFIED);
+    } else {
+        struct span code = val_gets(result, "code");
+        struct span note = val_gets(result, "note");
+        int c = err_code_find(arena_strdup(a, code));
+        rec_fail(a, rec, "testgen", c < 0 ? ERR_INTERNAL : c,
+                 arena_strdup(a, note));
+    }
+    rec_seal(a, rec);
+    return rec;
+}
+
+/* ITEM: a module, or what parents_lesson made. OUT: what parents_hold wants;
+ * nothing when a second try finds nothing. */
 static int work(void *state, struct span item, struct buf *out, struct err *e)
 {
     struct testgen *t = state;
     struct arena a = ARENA_INIT;
-    struct val *rec, *result;
+    struct val *rec, *result, *reply = val_map(&a);
     size_t used;
     int rc = -1;
 
     if (val_unpack(&a, item, &used, &rec, e) != 0)
         goto out;
-    if (!span_is(rec_kind(rec), "module") || !rec_ok(rec)) {
-        rc = buf_addspan(out, item);
-        goto out;
-    }
+    const struct val *parents = val_get(rec, "parents");
+    if (parents)
+        rec = val_get(rec, "rec");
     struct span source = val_gets(rec, "source"),
                 entry = val_gets(rec, "entry");
     if (!source.p || !entry.p) {
         err_set(e, ERR_SCHEMA, "the module has no source: km-clean makes it");
         goto out;
     }
-    if (result_for(t, &a, source, entry, &result, e) < 0)
+    if (result_for(t, &a, source, entry, parents, &result, e) < 0)
         goto out;
+    rc = 0;
     const struct val *core = val_get(result, "core");
-    if (core) {
-        rec = task_record(&a, rec, core);
-        if (!val_getb(core, "verified", false))
-            rec_why(&a, rec, "testgen", ERR_UNVERIFIED);
-    } else {
-        struct span code = val_gets(result, "code");
-        struct span note = val_gets(result, "note");
-        int c = err_code_find(arena_strdup(&a, code));
-        rec_fail(&a, rec, "testgen", c < 0 ? ERR_INTERNAL : c,
-                 arena_strdup(&a, note));
-    }
-    rc = emit_packed_rec(&a, rec, out, e);
+    if (parents && !core)
+        goto out;
+    val_set(&a, reply, "rec", record_of(&a, rec, parents, result));
+    struct val *task = val_get(core ? core : result, core ? "source" : "task");
+    if (task)
+        val_set(&a, reply, "task", task);
+    if (val_pack(out, reply))
+        rc = err_set(e, ERR_TOO_LARGE, "the record is too large");
 out:
     arena_release(&a);
     return rc;
@@ -323,25 +424,78 @@ static void *start_worker(void *payload)
 
 /* ---- the stage ---- */
 
+/* A second try is done: what it found takes the place of the failure. */
+static int second_result(struct testgen *t, struct span item, int status,
+                         struct span out, struct err *e)
+{
+    struct arena a = ARENA_INIT;
+    struct val *lesson;
+    size_t used;
+    int rc = 0;
+    if (status == 0 && out.n) {
+        rc = val_unpack(&a, item, &used, &lesson, e) ? -1 : 0;
+        if (rc == 0)
+            rc = parents_replace(t->held, (size_t)val_geti(lesson, "index", 0),
+                                 out, e);
+    }
+    arena_release(&a);
+    return rc;
+}
+
 static int result(void *payload, struct span item, int status, struct span out,
                   struct err *e)
 {
     struct testgen *t = payload;
     struct arena a = ARENA_INIT;
-    struct val *rec;
+    struct buf packed = BUF_INIT(ITEM_MAX);
+    struct val *rec, *reply = val_map(&a);
     size_t used;
     int rc;
 
-    if (status == 0)
-        return emit_packed(t->out, out, e);
-    if (status == POOL_PASSED)
-        return emit_packed(t->out, item, e);
-    rc = val_unpack(&a, item, &used, &rec, NULL);
-    if (rc == 0) {
-        rec_fail(&a, rec, "testgen", e->code, e->msg);
-        rc = emit_rec(t->out, &a, rec, e);
+    if (t->again) {
+        rc = second_result(t, item, status, out, e);
+    } else if (status == 0) {
+        rc = parents_hold(t->held, item, out, e);
+    } else if (status == POOL_PASSED) {
+        rc = parents_hold(t->held, item, SPAN_LIT(""), e);
+    } else {
+        rc = val_unpack(&a, item, &used, &rec, NULL);
+        if (rc == 0) {
+            rec_fail(&a, rec, "testgen", e->code, e->msg);
+            rec_seal(&a, rec);
+            val_set(&a, reply, "rec", rec);
+            rc = val_pack(&packed, reply)
+                     ? err_set(e, ERR_TOO_LARGE, "the record is too large")
+                     : parents_hold(t->held, item, buf_span(&packed), e);
+        }
     }
+    buf_release(&packed);
     arena_release(&a);
+    return rc;
+}
+
+/* All that is held: second tries where they can learn, then out in order. */
+static int flush(struct testgen *t, struct err *e)
+{
+    struct buf b = BUF_INIT(ITEM_MAX);
+    int rc = pool_drain(t->pool, e);
+    t->again = true;
+    for (size_t i = 0; rc == 0 && i < parents_count(t->held); i++) {
+        rc = t->torch[0] ? parents_lesson(t->held, i, &b, e) : 0;
+        if (rc == 0 && b.n)
+            rc = pool_put(t->pool, buf_span(&b), e);
+    }
+    if (rc == 0)
+        rc = pool_drain(t->pool, e);
+    t->again = false;
+    for (size_t i = 0; rc == 0 && i < parents_count(t->held); i++) {
+        rc = parents_final(t->held, i, &b, e);
+        if (rc == 0)
+            rc = emit_packed(t->out, buf_span(&b), e);
+    }
+    if (rc == 0)
+        rc = parents_clear(t->held, e);
+    buf_release(&b);
     return rc;
 }
 
@@ -377,6 +531,9 @@ static int open_stage(void **state, const struct stage_env *env, struct err *e)
     struct testgen *t = xcalloc(1, sizeof(*t));
     char lacks[200];
     *state = t;
+    t->held = parents_new(e);
+    if (!t->held)
+        return -1;
     find_torch(t);
     if (t->torch[0] && !opts.weak) {
         enum jail_level level = jail_probe(lacks, sizeof(lacks));
@@ -411,6 +568,12 @@ static int process(void *state, struct arena *a, struct val *rec,
     else
         rc = pool_pass(t->pool, buf_span(&item), e) < 0 ? KM_DEAD : 0;
     buf_release(&item);
+    t->taken++;
+    bool border = t->taken >= PARENTS_BATCH && span_is(rec_kind(rec), "repo");
+    if (rc == 0 && (border || t->taken >= PARENTS_MAX)) {
+        rc = flush(t, e) < 0 ? KM_DEAD : 0;
+        t->taken = 0;
+    }
     return rc;
 }
 
@@ -418,7 +581,7 @@ static int finish(void *state, struct emit *out, struct err *e)
 {
     struct testgen *t = state;
     t->out = out;
-    return pool_drain(t->pool, e);
+    return flush(t, e);
 }
 
 static void close_stage(void *state)
@@ -428,6 +591,7 @@ static void close_stage(void *state)
         return;
     if (t->pool)
         pool_free(t->pool);
+    parents_free(t->held);
     free(t->python);
     free(t);
 }

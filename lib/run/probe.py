@@ -16,6 +16,7 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
   measure  -> {flops, moved, kernels, largest, bytes, parameters,
             ops: {name: count}}
   gate     {cpu_s}: the quality measurements, see gate()
+  observe  {class}: how the model builds and calls a class, see observe.py
   bye
 
 try leaves model and inputs for measure and gate.
@@ -771,6 +772,8 @@ def serve(chan):
                 reply = probe.measure(msg)
             elif op == "gate":
                 reply = probe.gate(msg)
+            elif op == "observe":
+                reply = Observer(probe).run(msg)
             else:
                 reply = {"ok": False, "where": "protocol",
                          "class": "ValueError", "message": "unknown op"}

@@ -228,6 +228,11 @@ static const struct refine_case refine_cases[] = {
            "[\"mode\"],\"vars\":[[\"{}\",{\"type\":\"dict\","
            "\"keys\":[\"k1\",\"k2\"]}]]}]",
      "mode \"k1\""},
+    {NULL, "Must provide one of size or shape",
+     BUILD ",\"class\":\"ValueError\"", "size 64"},
+    {NULL, "in_channels must be divisible by groups", BUILD, "heads 64"},
+    /* nothing is a multiple of 0: other ranks as the last resort */
+    {NULL, "Expected size 32 but got size 0", "", "x [2,64,32,32]"},
 };
 
 START_TEST(test_first_change)
