@@ -46,7 +46,8 @@ bool runs_at_import(struct closure *c, const struct unit *u);
 /* Leave out the decorators of UNIT that only register. */
 void registrar_cut(struct closure *c, int unit);
 /* Something of the closure looks up what decorators that were left out
- * register: true, and they stay; close again. */
+ * register: true, and they stay; close again. Those that would raise because
+ * the class they are for is not in the closure are left out for good: true. */
 bool registrar_restore(struct closure *c);
 
 #endif

@@ -227,8 +227,90 @@ static bool is_looked_up(struct closure *c, struct cfile *f,
     return false;
 }
 
+/* The text that is the first argument of decorator X of F, else empty. */
+static struct span first_text(const struct cfile *f, const struct pydeco *x)
+{
+    struct span s = pymod_text(f->m, x->start, x->end);
+    const char *open = s.n ? memchr(s.p, '(', s.n) : NULL, *end;
+    size_t left = open ? (size_t)(s.p + s.n - open) : 0;
+
+    if (left < 3 || (open[1] != '"' && open[1] != '\''))
+        return (struct span){s.p, 0};
+    end = memchr(open + 2, open[1], left - 2);
+    return (struct span){open + 2, end ? (size_t)(end - open - 2) : 0};
+}
+
+/* Does registrar D of F raise where its first argument is not yet registered:
+ * `if model not in MODELS`? */
+static bool wants_other(const struct cfile *f, const struct pydef *d)
+{
+    struct span body = pymod_text(f->m, d->body_start, d->end);
+    char want[80];
+
+    for (size_t i = 0; i < f->m->syms.n; i++) {
+        const struct pysym *s = &f->m->syms.v[i];
+
+        if (s->kind != PYSYM_PARAM || s->scope != d->scope || s->name.n > 60)
+            continue;
+        snprintf(want, sizeof(want), "if %.*s not in ", (int)s->name.n,
+                 s->name.p);
+        return memmem(body.p, body.n, want, strlen(want)) != NULL;
+    }
+    return false;
+}
+
+/* Does a class of the source register itself as KEY? */
+static bool has_class(struct closure *c, struct span key)
+{
+    for (size_t u = 0; u < c->units.n; u++) {
+        struct cfile *f = c->units.v[u].f, *file;
+        const struct pystmt *s = &f->m->stmts.v[c->units.v[u].stmt];
+
+        for (size_t i = defs_from(f->m, s->start);
+             i < f->m->defs.n && f->m->defs.v[i].start < s->end; i++) {
+            const struct pydef *d = &f->m->defs.v[i];
+
+            for (size_t k = 0; d->is_class && k < d->decorators.n; k++)
+                if (registrar(c, f, &d->decorators.v[k], &file) &&
+                    !closure_is_cut(c, f, d->decorators.v[k].start) &&
+                    span_eq(first_text(f, &d->decorators.v[k]), key))
+                    return true;
+        }
+    }
+    return false;
+}
+
+/* Leave out what unit U registers for a class that is not in the source: it
+ * would raise. */
+static bool cut_lone(struct closure *c, size_t u)
+{
+    struct cfile *f = c->units.v[u].f, *file;
+    const struct pystmt *s = &f->m->stmts.v[c->units.v[u].stmt];
+    size_t i = defs_from(f->m, s->start), n = c->cuts.n;
+
+    if (s->kind != PYSTMT_FUNCTION || i == f->m->defs.n)
+        return false;
+    for (size_t k = 0; k < f->m->defs.v[i].decorators.n; k++) {
+        const struct pydeco *x = &f->m->defs.v[i].decorators.v[k];
+        const struct pydef *r = registrar(c, f, x, &file);
+        struct span key = first_text(f, x);
+        struct dcut cut = {.kind = DCUT_DECORATOR, .f = f};
+
+        if (!r || key.n == 0 || closure_is_cut(c, f, x->start) ||
+            !wants_other(file, r) || has_class(c, key))
+            continue;
+        cut.start = x->start;
+        cut.end = x->end;
+        cut.name = x->dotted;
+        cut.note = "it registers for a class that is not here";
+        array_push(&c->cuts, cut);
+    }
+    return c->cuts.n > n;
+}
+
 bool registrar_restore(struct closure *c)
 {
+    bool lone = false;
     size_t k = 0, n = c->registrars.n;
 
     for (size_t i = 0; i < c->cuts.n; i++) {
@@ -241,5 +323,9 @@ bool registrar_restore(struct closure *c)
             c->cuts.v[k++] = c->cuts.v[i];
     }
     c->cuts.n = k;
-    return c->registrars.n > n;
+    if (c->registrars.n > n)
+        return true;
+    for (size_t u = 0; u < c->units.n; u++)
+        lone |= cut_lone(c, u);
+    return lone;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Decorators that only register: left out where nobody looks the entry up, kept
-# where somebody does; and what a source would need at import.
+# where somebody does, unless the class that it is for is not there; and what a source would need at import.
 set -euo pipefail
 . "$SRC/tests/cli/km-clean/records.bash"
 
@@ -29,10 +29,12 @@ def register_name(cls):
     return cls
 def build(name):
     return NAMES[name]()
+def pick(name):
+    return VARIANTS[name]
 === m.py
 import os
 import torch.nn as nn
-from table import build, register_model, register_name, register_variant, register_wrapped
+from table import build, pick, register_model, register_name, register_variant, register_wrapped
 @register_model("big")
 class Big(nn.Module):
     def forward(self, x):
@@ -60,6 +62,9 @@ class Needed(nn.Module):
     if int(os.environ["N"]):
         def forward(self, x):
             return x
+class Picks(nn.Module):
+    def forward(self, x):
+        return x * pick("small") * small()
 === t.py
 import torch.nn as nn
 try:
@@ -81,5 +86,6 @@ m.py Wrapped
 m.py Listed
 m.py Env
 m.py Needed
+m.py Picks
 u.py Two
 END2
