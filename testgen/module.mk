@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-testgen
 TESTGEN_SRCS := testgen/facts.c testgen/propose.c testgen/state.c \
-	testgen/moves.c testgen/refine.c testgen/gate.c testgen/scale.c
-km-testgen_SRCS := $(TESTGEN_SRCS) testgen/testgen.c testgen/search.c \
-	testgen/probe.c testgen/task.c testgen/parents.c testgen/lessons.c
+	testgen/moves.c testgen/refine.c testgen/gate.c testgen/scale.c \
+	testgen/foreign.c
+km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
+	testgen/search.c testgen/probe.c testgen/task.c testgen/host.c \
+	testgen/import.c testgen/examine.c testgen/variant.c \
+	testgen/parents.c testgen/lessons.c
 km-testgen_ARCHIVES := py run
 # The tables are part of the memo's key.
-EMBED += lib/run/probe.py lib/run/observe.py testgen/names.def testgen/refine.def
+EMBED += lib/run/probe.py lib/run/observe.py lib/run/examine.py \
+	testgen/names.def testgen/refine.def
 UNIT_SRCS += $(TESTGEN_SRCS)

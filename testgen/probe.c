@@ -9,6 +9,7 @@
 
 EMBED_DECLARE(probe_py);
 EMBED_DECLARE(observe_py);
+EMBED_DECLARE(examine_py);
 
 /* Wall-clock seconds that one CPU second may take on a loaded machine. */
 #define WALL_PER_CPU 20.0
@@ -35,19 +36,23 @@ void probe_release(struct probe *p)
     p->zygote = NULL;
 }
 
-/* km_probe is one Python module in two files. */
+/* km_probe is one Python module in three files. */
 int probe_start(struct probe *p, struct err *e)
 {
+    if (p->zygote)
+        return 0;
     struct buf text = BUF_INIT(1u << 20);
-    int rc = 0;
-    if (!p->zygote) {
-        buf_addspan(&text, EMBED_SPAN(probe_py));
-        buf_addspan(&text, EMBED_SPAN(observe_py));
-        struct zygote_conf c = {.python = p->conf.python,
-                                .require = p->conf.require,
-                                .probe = buf_span(&text)};
-        rc = zygote_start(&p->zygote, &c, e);
-    }
+    buf_addspan(&text, EMBED_SPAN(probe_py));
+    buf_addc(&text, '\n');
+    buf_addspan(&text, EMBED_SPAN(observe_py));
+    buf_addc(&text, '\n');
+    buf_addspan(&text, EMBED_SPAN(examine_py));
+    if (p->conf.meta)
+        buf_adds(&text, "\nwarm()\n");
+    struct zygote_conf c = {.python = p->conf.python,
+                            .require = p->conf.require,
+                            .probe = buf_span(&text)};
+    int rc = zygote_start(&p->zygote, &c, e);
     buf_release(&text);
     return rc;
 }

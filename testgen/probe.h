@@ -14,6 +14,7 @@ struct probe_conf {
     int require;        /* enum jail_level */
     double cpu_s;       /* CPU seconds of one fork */
     int64_t memory;     /* bytes beyond the zygote's own */
+    bool meta;          /* prepare the zygote for the meta device */
 };
 
 struct probe {

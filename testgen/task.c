@@ -68,9 +68,8 @@ static const char *difficulty_of(int64_t kernels)
                            : "network";
 }
 
-static struct val *outputs_of(struct arena *a, const struct val *tried)
+static struct val *outputs_of(struct arena *a, const struct val *outs)
 {
-    const struct val *outs = val_get(tried, "outs");
     struct val *l = val_list(a);
     for (size_t i = 0; i < val_len(outs); i++) {
         struct val *o = val_copy(a, val_at(outs, i));
@@ -124,22 +123,28 @@ static struct val *core_base(struct arena *a, const struct facts *f,
     return t;
 }
 
+void task_figures(struct arena *a, struct val *t, const struct val *outs,
+                  const struct val *g, struct span source)
+{
+    val_set(a, t, "outputs", outputs_of(a, outs));
+    val_set(a, t, "parameters", val_int(a, val_geti(g, "parameters", 0)));
+    val_set(a, t, "flops", val_int(a, val_geti(g, "flops", 0)));
+    val_set(a, t, "bytes", val_int(a, val_geti(g, "bytes", 0)));
+    val_set(a, t, "family", val_strz(a, family_of(val_get(g, "ops"), source)));
+    val_set(a, t, "difficulty",
+            val_strz(a, difficulty_of(val_geti(g, "kernels", 0))));
+}
+
 struct val *task_core(struct arena *a, const struct facts *f,
                       const struct found *found)
 {
     struct val *t = core_base(a, f, found->state, found->source);
-    const struct val *g = found->measure, *ops = val_get(g, "ops");
-    val_set(a, t, "outputs", outputs_of(a, found->tried));
     val_set(a, t, "mutates",
             found->mutates ? val_copy(a, found->mutates) : val_list(a));
     val_set(a, t, "verified", val_bool(a, true));
     val_set(a, t, "stochastic", val_bool(a, found->stochastic));
-    val_set(a, t, "parameters", val_int(a, val_geti(g, "parameters", 0)));
-    val_set(a, t, "flops", val_int(a, val_geti(g, "flops", 0)));
-    val_set(a, t, "bytes", val_int(a, val_geti(g, "bytes", 0)));
-    val_set(a, t, "family", val_strz(a, family_of(ops, f->mod->text)));
-    val_set(a, t, "difficulty",
-            val_strz(a, difficulty_of(val_geti(g, "kernels", 0))));
+    task_figures(a, t, val_get(found->tried, "outs"), found->measure,
+                 f->mod->text);
     return t;
 }
 

@@ -9,7 +9,11 @@
  * without name and origin. This is what the store keeps. */
 struct val *task_core(struct arena *a, const struct facts *f,
                       const struct found *found);
-/* The same for a proposal that was not run. */
+/* Fill T's outputs from OUTS, [{shape, dtype}], and what G, the probe's figures
+ * of one forward, tell of it; SOURCE is looked at for names of layers. */
+void task_figures(struct arena *a, struct val *t, const struct val *outs,
+                  const struct val *g, struct span source);
+/* The core of a proposal that was not run. */
 struct val *task_core_unverified(struct arena *a, const struct facts *f,
                                  const struct val *state, struct span source);
 /* Record of kind task for MODULE (not sealed). */

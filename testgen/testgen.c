@@ -5,135 +5,37 @@
  */
 #include "base.h"
 
-#include <ctype.h>
-
-#include "embed.h"
-#include "hash.h"
-#include "io.h"
 #include "log.h"
 #include "pool.h"
-#include "proc.h"
 #include "stage.h"
-#include "store.h"
+#include "testgen/commands.h"
+#include "testgen/host.h"
 #include "testgen/lessons.h"
 #include "testgen/parents.h"
 #include "testgen/propose.h"
 #include "testgen/task.h"
 
-EMBED_DECLARE(probe_py);
-EMBED_DECLARE(observe_py);
-EMBED_DECLARE(names_def);
-EMBED_DECLARE(refine_def);
-
 #define ITEM_MAX (20u << 20) /* a record with its source in it, packed */
 
-static struct {
-    const char *python;
-    int64_t attempts, memory;
-    double cpu_s;
-    bool store, weak;
-} opts = {
-    .attempts = 64, .memory = (int64_t)2 << 30, .cpu_s = 20, .store = true};
+static int64_t attempts = 64;
 
 static const struct opt options[] = {
     {OPT_GROUP, 0, "Test generation", NULL, NULL, NULL, 0, 0, false},
-    {OPT_STR, 0, "python", &opts.python, "FILE",
-     "interpreter with torch (default: KM_PYTHON, else the cache's)", 0, 0,
-     false},
-    {OPT_INT, 0, "attempts", &opts.attempts, "N",
+    {OPT_INT, 0, "attempts", &attempts, "N",
      "attempts to run one module (default: 64)", 1, 10000, true},
-    {OPT_FLOAT, 0, "timeout", &opts.cpu_s, "SECONDS",
-     "CPU time for one module (default: 20)", 1, 3600, true},
-    {OPT_SIZE, 0, "memory", &opts.memory, "SIZE",
-     "memory of one module beyond torch itself (default: 2G)", 64 << 20, 1e15,
-     true},
-    {OPT_FLAG, 0, "store", &opts.store, NULL,
-     "take results of earlier runs from the store (default: yes)", 0, 0, false},
-    {OPT_FLAG, 0, "allow-weak-sandbox", &opts.weak, NULL,
-     "run modules also where a layer of the sandbox is missing", 0, 0, false},
     {0},
 };
 
 struct testgen {
+    struct host host;
     struct pool *pool;
     struct emit *out;
     struct parents *held;
     size_t taken; /* records since the last flush */
     bool again;   /* the pool works through second tries */
-    char *python;
-    char torch[80]; /* version, "" = no torch here */
-    /* in a worker */
-    struct probe probe;
-    struct pyparser *parser;
-    struct store *store;
 };
 
 /* ---- one module, in a worker ---- */
-
-/* LESSON: packed parents, or empty. */
-static void memo_key(const struct testgen *t, struct span source,
-                     struct span entry, struct span lesson,
-                     char key[HASH_HEX + 1])
-{
-    struct sha256 *h = sha256_new();
-    char limits[120];
-    snprintf(limits, sizeof(limits), "%s %s %" PRId64 " %" PRId64 " %g",
-             TESTGEN_VERSION, t->torch, opts.attempts, opts.memory, opts.cpu_s);
-    sha256_add_field(h, span_str(limits));
-    sha256_add_field(h, EMBED_SPAN(probe_py));
-    sha256_add_field(h, EMBED_SPAN(observe_py));
-    sha256_add_field(h, EMBED_SPAN(names_def));
-    sha256_add_field(h, EMBED_SPAN(refine_def));
-    sha256_add_field(h, entry);
-    sha256_add_field(h, source);
-    sha256_add_field(h, lesson);
-    sha256_hex(h, key);
-    sha256_free(h);
-}
-
-/* Is E the module's own fault, so that another run ends the same? */
-static bool is_verdict(enum err_code c)
-{
-    return c == ERR_NO_PROPOSAL || c == ERR_CONSTRUCT || c == ERR_FORWARD ||
-           c == ERR_QUALITY || c == ERR_TOO_LARGE || c == ERR_PARSE;
-}
-
-/* What a module does to its process is its own fault as long as it was CPU
- * time or memory that ran out. */
-static void blame(struct err *e, bool wall)
-{
-    if (e->code == ERR_CRASH || e->code == ERR_MEMORY ||
-        (e->code == ERR_TIMEOUT && !wall)) {
-        err_wrap(e, "%s", err_code_name(e->code));
-        e->code = ERR_FORWARD;
-    }
-}
-
-/* Addresses and folders in a message differ from run to run: "0x7f.." becomes
- * "0x", "/a/b/c.py" becomes "c.py". */
-static void scrub(char *text)
-{
-    char *to = text;
-    for (const char *p = text; *p;) {
-        bool starts = p == text || strchr(" '\"(<=", p[-1]);
-        if (p[0] == '0' && p[1] == 'x' && isxdigit((unsigned char)p[2])) {
-            *to++ = *p++;
-            *to++ = *p++;
-            while (isxdigit((unsigned char)*p))
-                p++;
-        } else if (starts && *p == '/') {
-            const char *base = p + 1;
-            while (*p && !strchr(" '\")>,:;", *p))
-                if (*p++ == '/')
-                    base = p;
-            while (base < p)
-                *to++ = *base++;
-        } else {
-            *to++ = *p++;
-        }
-    }
-    *to = '\0';
-}
 
 /* The `Model` of the task would shadow a class of that name that the source
  * refers to: such a class is renamed throughout. */
@@ -180,16 +82,16 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
     struct buf text = BUF_INIT(8u << 20);
     int rc = -1;
 
-    if (facts_read(&f, t->parser, source, entry, e) < 0)
+    if (facts_read(&f, t->host.parser, source, entry, e) < 0)
         goto out;
     struct span renamed = without_model(a, &f, source, &entry);
     if (renamed.p != source.p) {
         source = renamed;
         facts_release(&f);
-        if (facts_read(&f, t->parser, source, entry, e) < 0)
+        if (facts_read(&f, t->host.parser, source, entry, e) < 0)
             goto out;
     }
-    if (!t->torch[0]) {
+    if (!t->host.torch[0]) {
         struct val *state = propose_state(a, &f);
         if (search_source(&text, &f, state, source, entry)) {
             err_set(e, ERR_TOO_LARGE, "the task's source is too large");
@@ -199,47 +101,20 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
         rc = 0;
         goto out;
     }
-    struct search_conf c = {(int)opts.attempts, opts.cpu_s, seeds};
-    rc = search_run(&found, a, &t->probe, &f, source, entry, &c, e);
+    struct search_conf c = {(int)attempts, host_conf.cpu_s, seeds};
+    rc = search_run(&found, a, &t->host.probe, &f, source, entry, &c, e);
     log_info("%.*s: %d attempts, %.2f s of CPU", (int)entry.n, entry.p,
              found.attempts, found.cpu_s);
     *nearest = found.source;
     if (rc == 0)
         *core = task_core(a, &f, &found);
     else
-        blame(e, t->probe.wall);
-    scrub(e->msg);
+        host_blame(e, t->host.probe.wall);
+    host_scrub(e->msg);
 out:
     buf_release(&text);
     facts_release(&f);
     return rc;
-}
-
-static struct val *remembered(struct testgen *t, struct arena *a,
-                              const char *key)
-{
-    struct buf b = BUF_INIT(ITEM_MAX);
-    struct val *v = NULL;
-    struct err e;
-    size_t used;
-    if (t->store && t->torch[0] &&
-        store_get(t->store, "testgen", key, &b, &e) == 1 &&
-        val_unpack(a, buf_span(&b), &used, &v, &e) == 0)
-        v = val_copy(a, v);
-    else
-        v = NULL;
-    buf_release(&b);
-    return v;
-}
-
-static void remember(struct testgen *t, const char *key, const struct val *v)
-{
-    struct buf b = BUF_INIT(ITEM_MAX);
-    struct err e;
-    if (t->store && t->torch[0] && !t->probe.wall && val_pack(&b, v) == 0 &&
-        store_put(t->store, "testgen", key, buf_span(&b), &e) < 0)
-        log_warning("%s", e.msg);
-    buf_release(&b);
 }
 
 /*
@@ -254,13 +129,13 @@ static int learn(struct testgen *t, struct arena *a, struct span source,
     struct val *own = val_list(a), *foreign[PARENTS_EACH] = {0};
     struct span nearest;
     size_t n = MIN(val_len(parents), PARENTS_EACH);
-    int rc = facts_read(&f, t->parser, source, entry, e);
+    int rc = facts_read(&f, t->host.parser, source, entry, e);
 
     *from = -1;
     err_set(e, ERR_NO_PROPOSAL, "nothing to learn");
     for (size_t i = 0; i < n && rc == 0; i++) {
         foreign[i] = val_list(a);
-        rc = lesson_ask(a, &t->probe, val_at(parents, i), entry, &f, own,
+        rc = lesson_ask(a, &t->host.probe, val_at(parents, i), entry, &f, own,
                         foreign[i], e);
     }
     facts_release(&f);
@@ -276,7 +151,7 @@ static int learn(struct testgen *t, struct arena *a, struct span source,
         if (val_len(foreign[i]) &&
             generate(t, a, text, entry, foreign[i], core, &nearest, e) == 0)
             return 0;
-        if (!is_verdict(e->code))
+        if (!host_is_verdict(e))
             return -1;
     }
     return -1;
@@ -291,7 +166,7 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
                       struct span entry, const struct val *parents,
                       struct val **out, struct err *e)
 {
-    char key[HASH_HEX + 1];
+    char key[HASH_HEX + 1], limits[40];
     struct val *core = NULL;
     struct span nearest = {NULL, 0};
     struct buf lesson = BUF_INIT(ITEM_MAX);
@@ -299,9 +174,12 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
 
     if (parents && val_pack(&lesson, parents))
         return err_set(e, ERR_TOO_LARGE, "the parents are too large");
-    memo_key(t, source, entry, buf_span(&lesson), key);
+    snprintf(limits, sizeof(limits), TESTGEN_VERSION " %" PRId64, attempts);
+    const struct span parts[] = {
+        span_str(limits), entry, source, buf_span(&lesson), {NULL, 0}};
+    host_key(&t->host, parts, key);
     buf_release(&lesson);
-    *out = remembered(t, a, key);
+    *out = host_recall(&t->host, a, key);
     if (*out)
         return 0;
     *out = val_map(a);
@@ -311,7 +189,7 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
         val_set(a, *out, "core", core);
         if (from >= 0)
             val_set(a, *out, "from", val_int(a, from));
-    } else if (!is_verdict(e->code)) {
+    } else if (!host_is_verdict(e)) {
         return -1;
     } else {
         val_set(a, *out, "code", val_strz(a, err_code_name(e->code)));
@@ -319,7 +197,7 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
         if (nearest.p)
             val_set(a, *out, "task", val_str(a, nearest));
     }
-    remember(t, key, *out);
+    host_remember(&t->host, key, *out);
     return 0;
 }
 
@@ -407,18 +285,7 @@ out:
 static void *start_worker(void *payload)
 {
     struct testgen *t = payload;
-    struct err e;
-    struct probe_conf c = {.python = t->python,
-                           .require = opts.weak ? JAIL_NONE : JAIL_FULL,
-                           .cpu_s = opts.cpu_s,
-                           .memory = opts.memory};
-    probe_init(&t->probe, &c);
-    t->parser = pyparser_new(&e);
-    if (!t->parser)
-        die_err(&e);
-    if (opts.store && t->torch[0] &&
-        store_open(&t->store, NULL, "testgen", &e) < 0)
-        die_err(&e);
+    host_start(&t->host, false);
     return t;
 }
 
@@ -481,7 +348,7 @@ static int flush(struct testgen *t, struct err *e)
     int rc = pool_drain(t->pool, e);
     t->again = true;
     for (size_t i = 0; rc == 0 && i < parents_count(t->held); i++) {
-        rc = t->torch[0] ? parents_lesson(t->held, i, &b, e) : 0;
+        rc = t->host.torch[0] ? parents_lesson(t->held, i, &b, e) : 0;
         if (rc == 0 && b.n)
             rc = pool_put(t->pool, buf_span(&b), e);
     }
@@ -499,50 +366,13 @@ static int flush(struct testgen *t, struct err *e)
     return rc;
 }
 
-/* Version of torch without importing it; "" and a warning when there is
- * none. */
-static void find_torch(struct testgen *t)
-{
-    struct err e = {0};
-    struct buf out = BUF_INIT(4096);
-    struct proc_result r;
-    struct proc_limits lim = {.wall_s = 60};
-    t->python = zygote_python(opts.python, &e);
-    const char *argv[] = {t->python, "-I", "-c",
-                          "import importlib.metadata as m\n"
-                          "print(m.version('torch'), end='')",
-                          NULL};
-    if (t->python &&
-        proc_run(argv, SPAN_LIT(""), &out, NULL, &lim, &r, &e) == 0 &&
-        r.end == PROC_EXIT && r.code == 0 && out.n < sizeof(t->torch)) {
-        memcpy(t->torch, out.p, out.n);
-        t->torch[out.n] = '\0';
-    } else if (t->python && e.code == ERR_NONE) {
-        err_set(&e, ERR_UNAVAILABLE, "'%s' has no torch", t->python);
-        err_hint(&e, "run pipelines/setup.sh, or set KM_PYTHON");
-    }
-    if (!t->torch[0])
-        log_warning("proposals are not verified: %s (%s)", e.msg, e.hint);
-    buf_release(&out);
-}
-
 static int open_stage(void **state, const struct stage_env *env, struct err *e)
 {
     struct testgen *t = xcalloc(1, sizeof(*t));
-    char lacks[200];
     *state = t;
     t->held = parents_new(e);
-    if (!t->held)
+    if (!t->held || host_open(&t->host, e) < 0)
         return -1;
-    find_torch(t);
-    if (t->torch[0] && !opts.weak) {
-        enum jail_level level = jail_probe(lacks, sizeof(lacks));
-        if (level < JAIL_FULL) {
-            err_set(e, ERR_SANDBOX, "sandbox is only %s (%s)",
-                    jail_level_name(level), lacks);
-            return err_hint(e, "--allow-weak-sandbox accepts it");
-        }
-    }
     struct pool_ops ops = {.work = work,
                            .start = start_worker,
                            .result = result,
@@ -592,21 +422,26 @@ static void close_stage(void *state)
     if (t->pool)
         pool_free(t->pool);
     parents_free(t->held);
-    free(t->python);
+    host_release(&t->host);
     free(t);
 }
 
 static const char *const accepts[] = {"module", NULL};
 
-int main(int argc, char **argv)
+int testgen_main(int argc, char **argv)
 {
     static const struct stage stage = {
         .spec = {.program = "km-testgen",
-                 .synopsis = "[OPTION...] < MODULES > TASKS",
+                 .synopsis = "[OPTION...] < MODULES > TASKS\n"
+                             "       km-testgen import DIR|FILE... > TASKS\n"
+                             "       km-testgen variant --dtype bf16|fp16 "
+                             "< TASKS > TASKS",
                  .about = "Find constructor arguments and inputs with which "
                           "modules run, check that what they\ncompute is worth "
                           "testing, and write them as tasks.",
-                 .tables = {options, stage_common_opts}},
+                 .tables = {options, host_opts, stage_common_opts},
+                 .epilogue = "'km-testgen COMMAND --help' lists a command's "
+                             "options."},
         .name = "testgen",
         .accepts = accepts,
         .holds = true,

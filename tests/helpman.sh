@@ -13,6 +13,7 @@ commands() { # of a program with several; - = the program alone
     case $1 in
     km-trajectories) echo import select ;;
     km-clean) echo - fingerprint ;;
+    km-testgen) echo - import variant ;;
     *) echo - ;;
     esac
 }

@@ -30,7 +30,8 @@ testgen() {
 # One line a record. An input: name, shape or value, kind of numbers.
 show() {
     jq -r 'def input: .name + "=" + (if .kind == "tensor" then
-             (.shape | tostring) + {float32: "f", int64: "i", bool: "b"}[.dtype]
+             (.shape | tostring) + {float32: "f", int64: "i", bool: "b", bfloat16: "bf",
+                float16: "h"}[.dtype]
              + (if .dist == "int" then "\(.lo)..\(.hi)"
                 elif .dist == "uniform" then "u" else "" end)
            elif .items then "[" + ([.items[] | input] | join(" ")) + "]"
