@@ -10,7 +10,7 @@
 #include "val.h"
 
 EMBED_DECLARE(probe_py);
-EMBED_DECLARE(observe_py);
+EMBED_DECLARE(watch_py);
 EMBED_DECLARE(examine_py);
 EMBED_DECLARE(names_def);
 EMBED_DECLARE(refine_def);
@@ -111,7 +111,7 @@ void host_key(const struct host *h, const struct span *parts,
              host_conf.memory, host_conf.cpu_s);
     sha256_add_field(s, span_str(limits));
     sha256_add_field(s, EMBED_SPAN(probe_py));
-    sha256_add_field(s, EMBED_SPAN(observe_py));
+    sha256_add_field(s, EMBED_SPAN(watch_py));
     sha256_add_field(s, EMBED_SPAN(examine_py));
     sha256_add_field(s, EMBED_SPAN(names_def));
     sha256_add_field(s, EMBED_SPAN(refine_def));

@@ -3,7 +3,7 @@
 
 #include "testgen/lessons.h"
 
-#define OBSERVE_S 4.0 /* CPU seconds for one parent */
+#define WATCH_S 4.0 /* CPU seconds for one parent */
 
 static bool names_known(const struct facts *f, const struct val *uses)
 {
@@ -46,9 +46,9 @@ int lesson_ask(struct arena *a, struct probe *p, const struct val *parent,
         return -1;
     if (!val_getb(reply, "ok", false))
         return 0;
-    val_set(a, msg, "op", val_strz(a, "observe"));
+    val_set(a, msg, "op", val_strz(a, "watch"));
     val_set(a, msg, "class", val_str(a, class));
-    probe_call(p, a, msg, OBSERVE_S, &reply);
+    probe_call(p, a, msg, WATCH_S, &reply);
     probe_end(p);
     const struct val *seen = val_get(reply, "seen");
     for (size_t i = 0; i < val_len(seen); i++) {

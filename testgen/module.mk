@@ -9,6 +9,6 @@ km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
 	testgen/parents.c testgen/lessons.c
 km-testgen_ARCHIVES := py run
 # The tables are part of the memo's key.
-EMBED += lib/run/probe.py lib/run/observe.py lib/run/examine.py \
+EMBED += lib/run/probe.py lib/run/watch.py lib/run/examine.py \
 	testgen/names.def testgen/refine.def
 UNIT_SRCS += $(TESTGEN_SRCS)

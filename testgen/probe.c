@@ -8,7 +8,7 @@
 #include "testgen/probe.h"
 
 EMBED_DECLARE(probe_py);
-EMBED_DECLARE(observe_py);
+EMBED_DECLARE(watch_py);
 EMBED_DECLARE(examine_py);
 
 /* Wall-clock seconds that one CPU second may take on a loaded machine. */
@@ -44,7 +44,7 @@ int probe_start(struct probe *p, struct err *e)
     struct buf text = BUF_INIT(1u << 20);
     buf_addspan(&text, EMBED_SPAN(probe_py));
     buf_addc(&text, '\n');
-    buf_addspan(&text, EMBED_SPAN(observe_py));
+    buf_addspan(&text, EMBED_SPAN(watch_py));
     buf_addc(&text, '\n');
     buf_addspan(&text, EMBED_SPAN(examine_py));
     if (p->conf.meta)

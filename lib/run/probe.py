@@ -16,7 +16,7 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
   measure  -> {flops, moved, kernels, largest, bytes, parameters,
             ops: {name: count}}
   gate     {cpu_s}: the quality measurements, see gate()
-  observe  {class}: how the model builds and calls a class, see observe.py
+  watch    {class}: how the model builds and calls a class, see watch.py
   bye
 
 try leaves model and inputs for measure and gate.

@@ -3,8 +3,8 @@
 How a module that runs builds and calls the modules inside it: the second part
 of the module km_probe (probe.py is the first, and defines what is used here).
 
-  observe  {class, cpu_s} on a task that was loaded and is its `Model`
-           -> {seen: [{init: {NAME: value}, in: {NAME: input}, uses: [name]}]}
+  watch  {class, cpu_s} on a task that was loaded and is its `Model`
+         -> {seen: [{init: {NAME: value}, in: {NAME: input}, uses: [name]}]}
 
 Values are plain ones, or {"$": text} for an expression in which `uses` are
 names of the source; inputs are entries as of task.inputs. `in` is missing where
@@ -315,4 +315,4 @@ def same_plain(a, b):
     return type(a) is type(b) and isinstance(a, kinds) and a == b
 
 
-EXTRA["observe"] = lambda probe, msg: Observer(probe).run(msg)
+EXTRA["watch"] = lambda probe, msg: Observer(probe).run(msg)
