@@ -86,9 +86,10 @@ chain() { # FOLDER REPO...: repositories to tasks
     shift
     stage harvest km-harvest --jobs "$jobs" -o "$dir/harvest.km" "$@"
     stage clean km-clean --jobs "$jobs" -i "$dir/harvest.km" -o "$dir/clean.km"
-    # Fewer attempts than the default: a demo may lose a few modules.
-    stage testgen km-testgen --attempts 24 --timeout 5 --jobs "$jobs" \
-        -i "$dir/clean.km" -o "$dir/tasks.km"
+    # Sizes for the judge's device; fewer attempts than the default: a demo may
+    # lose a few modules.
+    stage testgen km-testgen --target cpu --attempts 24 --timeout 5 \
+        --jobs "$jobs" -i "$dir/clean.km" -o "$dir/tasks.km"
 }
 
 yield_rows() { # FOLDER: modules found, cleaned, runnable

@@ -11,7 +11,9 @@
 
 EMBED_DECLARE(probe_py);
 EMBED_DECLARE(watch_py);
+EMBED_DECLARE(counts_py);
 EMBED_DECLARE(examine_py);
+EMBED_DECLARE(sizes_def);
 EMBED_DECLARE(names_def);
 EMBED_DECLARE(refine_def);
 
@@ -112,7 +114,9 @@ void host_key(const struct host *h, const struct span *parts,
     sha256_add_field(s, span_str(limits));
     sha256_add_field(s, EMBED_SPAN(probe_py));
     sha256_add_field(s, EMBED_SPAN(watch_py));
+    sha256_add_field(s, EMBED_SPAN(counts_py));
     sha256_add_field(s, EMBED_SPAN(examine_py));
+    sha256_add_field(s, EMBED_SPAN(sizes_def));
     sha256_add_field(s, EMBED_SPAN(names_def));
     sha256_add_field(s, EMBED_SPAN(refine_def));
     for (; parts->p; parts++)

@@ -2,13 +2,13 @@
 PROGS += km-testgen
 TESTGEN_SRCS := testgen/facts.c testgen/propose.c testgen/state.c \
 	testgen/moves.c testgen/refine.c testgen/gate.c testgen/scale.c \
-	testgen/foreign.c
+	testgen/foreign.c testgen/grow.c
 km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
 	testgen/search.c testgen/probe.c testgen/task.c testgen/host.c \
 	testgen/import.c testgen/examine.c testgen/variant.c \
 	testgen/parents.c testgen/lessons.c
 km-testgen_ARCHIVES := py run
 # The tables are part of the memo's key.
-EMBED += lib/run/probe.py lib/run/watch.py lib/run/examine.py \
-	testgen/names.def testgen/refine.def
+EMBED += lib/run/probe.py lib/run/watch.py lib/run/counts.py \
+	lib/run/examine.py testgen/names.def testgen/sizes.def testgen/refine.def
 UNIT_SRCS += $(TESTGEN_SRCS)

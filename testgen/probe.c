@@ -9,6 +9,7 @@
 
 EMBED_DECLARE(probe_py);
 EMBED_DECLARE(watch_py);
+EMBED_DECLARE(counts_py);
 EMBED_DECLARE(examine_py);
 
 /* Wall-clock seconds that one CPU second may take on a loaded machine. */
@@ -36,7 +37,7 @@ void probe_release(struct probe *p)
     p->zygote = NULL;
 }
 
-/* km_probe is one Python module in three files. */
+/* km_probe is one Python module in four files. */
 int probe_start(struct probe *p, struct err *e)
 {
     if (p->zygote)
@@ -46,9 +47,11 @@ int probe_start(struct probe *p, struct err *e)
     buf_addc(&text, '\n');
     buf_addspan(&text, EMBED_SPAN(watch_py));
     buf_addc(&text, '\n');
+    buf_addspan(&text, EMBED_SPAN(counts_py));
+    buf_addc(&text, '\n');
     buf_addspan(&text, EMBED_SPAN(examine_py));
     if (p->conf.meta)
-        buf_adds(&text, "\nwarm()\n");
+        buf_adds(&text, "\nwarm()\nprepare_shapes()\n");
     struct zygote_conf c = {.python = p->conf.python,
                             .require = p->conf.require,
                             .probe = buf_span(&text)};

@@ -67,6 +67,11 @@ static bool name_fits(const char *patterns, struct span name)
     return false;
 }
 
+bool propose_name_fits(const char *patterns, struct span name)
+{
+    return name_fits(patterns, name);
+}
+
 static const struct name_row *find_name(struct span name)
 {
     while (name.n > 1 && name.p[0] == '_') {

@@ -10,7 +10,7 @@
 
 /* Changes whenever proposals, refinement or gate change: part of the memo's
  * key. */
-#define TESTGEN_VERSION "3"
+#define TESTGEN_VERSION "4"
 
 #define PLAN_BATCH  2
 #define PLAN_TOKENS 16
@@ -24,6 +24,8 @@ struct val *propose_init(struct arena *a, const struct facts *f,
 /* Value that the table has for NAME (NULL: none). */
 struct val *propose_by_name(struct arena *a, const struct facts *f,
                             struct span name);
+/* One of PATTERNS (names.def) is that of NAME. */
+bool propose_name_fits(const char *patterns, struct span name);
 /* Input spec for argument P of forward. */
 struct val *propose_input(struct arena *a, const struct facts *f,
                           const struct val *state, const struct param *p,

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "map.h"
 #include "testgen/gate.h"
+#include "testgen/grow.h"
 #include "testgen/refine.h"
 #include "testgen/scale.h"
 #include "testgen/search.h"
@@ -17,6 +18,12 @@
 #define MAX_DEATHS 4   /* of processes, and overruns of an attempt */
 #define MAX_FIXES  4   /* changes that the gate asks for */
 #define TEXT_MAX   (48u << 10)
+
+/* A full size is computed here when its forward and the drawing of its
+ * parameters and inputs may take so long on one core, by count. */
+#define FULL_MS      300.0
+#define FULL_MEMORY  ((int64_t)1 << 30)
+#define DRAWN_PER_MS 1e5
 
 struct node {
     struct val *state, *reply;
@@ -422,6 +429,134 @@ out:
     return rc;
 }
 
+/* ---- sizes for a GPU, beside a small twin that passed the gate ---- */
+
+/* STATE as MSG's texts; its model is the one that is loaded where it has the
+ * same constructor's arguments. */
+static struct val *with_inputs(struct search *s, const char *op,
+                               const struct val *state, const struct val *as)
+{
+    struct val *msg = request(s, op, state);
+    if (val_equal(val_get(state, "init"), val_get(as, "init")))
+        val_del(msg, "model");
+    return msg;
+}
+
+struct sizer {
+    struct search *s;
+    const struct val *small; /* loaded */
+    bool shapes;             /* else it is computed */
+};
+
+static int run_size(void *payload, const struct val *state,
+                    struct val **figures, struct err *e)
+{
+    struct sizer *z = payload;
+    struct search *s = z->s;
+    if (!s->p->alive) { /* the state itself may be what ends it */
+        *figures = val_map(s->a);
+        return 0;
+    }
+    (void)e;
+    s->attempts++;
+    call(s, with_inputs(s, z->shapes ? "shapes" : "try", state, z->small),
+         ATTEMPT_S, figures);
+    if (log_level > 2)
+        tell(s, state, *figures);
+    if (!z->shapes && val_getb(*figures, "ok", false))
+        call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, figures);
+    return 0;
+}
+
+/* Shapes beside those of the small twin, each of them run. */
+static void try_odd(struct search *s, struct found *out)
+{
+    out->odd = val_list(s->a);
+    for (int i = 0; i < GROW_ODD && val_len(out->odd) < 2 && s->p->alive; i++) {
+        struct val *reply, *state = grow_odd(s->a, out->small, i);
+        if (!state || !s->p->alive)
+            continue;
+        s->attempts++;
+        call(s, with_inputs(s, "try", state, out->small), ATTEMPT_S, &reply);
+        if (!val_getb(reply, "ok", false))
+            continue;
+        struct val *one = val_map(s->a);
+        val_set(s->a, one, "state", state);
+        val_set(s->a, one, "tried", reply);
+        val_push(s->a, out->odd, one);
+    }
+}
+
+/* The text of STATE, whose FIGURES are known, in a fresh process: computed
+ * where that does not take long, else on shapes alone. 0 when it runs. */
+static int prove_full(struct search *s, struct val *state, struct val *figures,
+                      struct found *out, struct err *e)
+{
+    struct buf text = BUF_INIT(8u << 20);
+    struct val *reply = NULL;
+    int rc = -1;
+    double drawn =
+        val_getf(figures, "parameters", 0) + val_getf(figures, "slot", 0) / 4;
+    bool light =
+        scale_estimate_ms(figures) + drawn / DRAWN_PER_MS <= FULL_MS &&
+        val_geti(figures, "bytes", 0) + 2 * val_geti(figures, "largest", 0) <=
+            FULL_MEMORY;
+
+    if (search_source(&text, s->f, state, s->source, s->entry)) {
+        err_set(e, ERR_TOO_LARGE, "the task's source is too large");
+        goto out;
+    }
+    if (load(s, buf_span(&text), SPAN_LIT("Model"), &reply, e) < 0)
+        goto out;
+    if (val_getb(reply, "ok", false))
+        call(s, request(s, light ? "try" : "shapes", NULL), 4 * ATTEMPT_S,
+             &reply);
+    rc = 1;
+    if (!val_getb(reply, "ok", false) || check_outputs(reply, e) < 0)
+        goto out;
+    out->source = arena_span(s->a, buf_span(&text));
+    out->state = state;
+    out->tried = reply;
+    out->measure = figures;
+    out->on_meta = !light;
+    rc = 0;
+out:
+    buf_release(&text);
+    return rc;
+}
+
+/* OUT->state passed the gate and is loaded: it becomes the small twin of a
+ * larger one. WIDE: as grow_run's OTHER. */
+static int full_size(struct search *s, struct found *out, struct val *wide,
+                     struct err *e)
+{
+    struct sizer z = {s, out->state, true};
+    struct grow g = {.a = s->a,
+                     .f = s->f,
+                     .budget = &budget_gpu,
+                     .run = run_size,
+                     .payload = &z,
+                     .best = out->state};
+    out->small = out->state;
+    out->small_tried = out->tried;
+    out->small_measure = out->measure;
+    try_odd(s, out);
+    if (!s->p->alive)
+        return 0;
+    if (grow_run(&g, wide, e) < 0)
+        return -1;
+    if (!val_getb(g.figures, "ok", false)) { /* not without data */
+        z.shapes = false;
+        g.budget = &budget_cpu;
+        g.figures = out->measure;
+        if (grow_run(&g, NULL, e) < 0)
+            return -1;
+    }
+    if (g.best == out->small)
+        return 0;
+    return prove_full(s, g.best, g.figures, out, e) < 0 ? -1 : 0;
+}
+
 /* Does a smaller input have another chance? */
 static bool is_about_module(const struct err *e)
 {
@@ -435,6 +570,8 @@ static int enlarge_and_prove(struct search *s, struct val *state,
 {
     struct val *large = state;
     int rc;
+    if (s->conf->gpu)
+        return prove(s, state, out, e);
     if (enlarge(s, &large, e) < 0)
         return -1;
     rc = prove(s, large, out, e);
@@ -500,7 +637,7 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
                        .entry = entry,
                        .conf = c,
                        .seen = MAP_INIT};
-    struct val *state, *first;
+    struct val *state, *first, *wide;
     int rc = -1;
 
     memset(out, 0, sizeof(*out));
@@ -518,17 +655,23 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
             failed(&s, e);
         goto out;
     }
+    wide = state;
     if (reduce(&s, &state, e) < 0)
         goto out;
+    if (wide == state)
+        wide = NULL;
     rc = enlarge_and_prove(&s, state, out, e);
     if (rc < 0 && is_about_module(e)) {
         struct err other = {0};
+        wide = NULL;
         state = mend(&s, state, &other);
         if (state)
             rc = enlarge_and_prove(&s, state, out, e);
         else if (other.code != ERR_NONE)
             *e = other;
     }
+    if (rc == 0 && c->gpu)
+        rc = full_size(&s, out, wide, e);
 out:
     probe_end(p);
     if (rc < 0 && !out->source.p)

@@ -12,6 +12,7 @@
 struct search_conf {
     int attempts;
     double cpu_s; /* of one module */
+    bool gpu;     /* sizes for a GPU, with a small twin */
     /* List of states to begin with, from those that use the module (NULL: what
      * its own source suggests). */
     const struct val *seeds;
@@ -21,9 +22,13 @@ struct found {
     struct val *state;
     struct val *tried;   /* reply of `try` in a fresh process */
     struct val *measure; /* reply of `measure` */
-    struct span source;  /* the whole text that was run; after a failure the
-                            one that came furthest, if it was built at all */
-    int attempts;        /* these two also after a failure */
+    bool on_meta;        /* these two are of `shapes`: it was not computed */
+    struct val *small;   /* what passed the gate, NULL: state itself */
+    struct val *small_tried, *small_measure;
+    struct val *odd;    /* list of {state, tried}: with small's constructor */
+    struct span source; /* the whole text that was run; after a failure the
+                           one that came furthest, if it was built at all */
+    int attempts;       /* these two also after a failure */
     double cpu_s;
     bool stochastic;
     struct val *mutates; /* list of indices */

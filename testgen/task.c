@@ -124,15 +124,47 @@ static struct val *core_base(struct arena *a, const struct facts *f,
 }
 
 void task_figures(struct arena *a, struct val *t, const struct val *outs,
-                  const struct val *g, struct span source)
+                  const struct val *g, const struct val *counted,
+                  struct span source)
 {
     val_set(a, t, "outputs", outputs_of(a, outs));
     val_set(a, t, "parameters", val_int(a, val_geti(g, "parameters", 0)));
     val_set(a, t, "flops", val_int(a, val_geti(g, "flops", 0)));
     val_set(a, t, "bytes", val_int(a, val_geti(g, "bytes", 0)));
-    val_set(a, t, "family", val_strz(a, family_of(val_get(g, "ops"), source)));
+    val_set(a, t, "family",
+            val_strz(a, family_of(val_get(counted, "ops"), source)));
     val_set(a, t, "difficulty",
-            val_strz(a, difficulty_of(val_geti(g, "kernels", 0))));
+            val_strz(a, difficulty_of(val_geti(counted, "kernels", 0))));
+}
+
+/* What a run of STATE was given and gave. */
+static struct val *twin(struct arena *a, const struct facts *f,
+                        const struct val *state, const struct val *tried,
+                        bool init)
+{
+    struct val *v = val_map(a);
+    val_set(a, v, "inputs", state_task_inputs(a, f, state));
+    if (init)
+        val_set(a, v, "init", state_task_init(a, f, state));
+    val_set(a, v, "outputs", outputs_of(a, val_get(tried, "outs")));
+    return v;
+}
+
+/* The sizes beside those of the source. */
+static void set_twins(struct arena *a, struct val *t, const struct facts *f,
+                      const struct found *found)
+{
+    struct val *odd = val_list(a);
+    val_set(a, t, "checked", val_strz(a, found->on_meta ? "meta" : "cpu"));
+    if (!found->small)
+        return;
+    val_set(a, t, "small", twin(a, f, found->small, found->small_tried, true));
+    for (size_t i = 0; i < val_len(found->odd); i++) {
+        const struct val *o = val_at(found->odd, i);
+        val_push(a, odd,
+                 twin(a, f, val_get(o, "state"), val_get(o, "tried"), false));
+    }
+    val_set(a, t, "odd", odd);
 }
 
 struct val *task_core(struct arena *a, const struct facts *f,
@@ -144,7 +176,9 @@ struct val *task_core(struct arena *a, const struct facts *f,
     val_set(a, t, "verified", val_bool(a, true));
     val_set(a, t, "stochastic", val_bool(a, found->stochastic));
     task_figures(a, t, val_get(found->tried, "outs"), found->measure,
+                 found->small ? found->small_measure : found->measure,
                  f->mod->text);
+    set_twins(a, t, f, found);
     return t;
 }
 
@@ -171,7 +205,8 @@ struct val *task_record(struct arena *a, const struct val *module,
     static const char *const keys[] = {
         "entry_kind", "source", "inputs",   "init",     "outputs",
         "mutates",    "dtype",  "verified", "evidence", "stochastic",
-        "parameters", "flops",  "bytes",    "family",   "difficulty"};
+        "parameters", "flops",  "bytes",    "family",   "difficulty",
+        "checked",    "small",  "odd"};
     struct val *t = rec_new(a, "task"), *o = val_map(a);
     take(a, t, "name", module, "entry");
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)

@@ -18,11 +18,14 @@
 #define ITEM_MAX (20u << 20) /* a record with its source in it, packed */
 
 static int64_t attempts = 64;
+static const char *target = "gpu";
 
 static const struct opt options[] = {
     {OPT_GROUP, 0, "Test generation", NULL, NULL, NULL, 0, 0, false},
     {OPT_INT, 0, "attempts", &attempts, "N",
      "attempts to run one module (default: 64)", 1, 10000, true},
+    {OPT_CHOICE, 0, "target", &target, "gpu|cpu",
+     "whose speed decides the sizes (default: gpu)", 0, 0, true},
     {0},
 };
 
@@ -34,6 +37,11 @@ struct testgen {
     size_t taken; /* records since the last flush */
     bool again;   /* the pool works through second tries */
 };
+
+static bool is_for_gpu(void)
+{
+    return strcmp(target, "gpu") == 0;
+}
 
 /* ---- one module, in a worker ---- */
 
@@ -101,7 +109,8 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
         rc = 0;
         goto out;
     }
-    struct search_conf c = {(int)attempts, host_conf.cpu_s, seeds};
+    struct search_conf c = {(int)attempts, host_conf.cpu_s, is_for_gpu(),
+                            seeds};
     rc = search_run(&found, a, &t->host.probe, &f, source, entry, &c, e);
     log_info("%.*s: %d attempts, %.2f s of CPU", (int)entry.n, entry.p,
              found.attempts, found.cpu_s);
@@ -174,7 +183,8 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
 
     if (parents && val_pack(&lesson, parents))
         return err_set(e, ERR_TOO_LARGE, "the parents are too large");
-    snprintf(limits, sizeof(limits), TESTGEN_VERSION " %" PRId64, attempts);
+    snprintf(limits, sizeof(limits), TESTGEN_VERSION " %" PRId64 " %s",
+             attempts, target);
     const struct span parts[] = {
         span_str(limits), entry, source, buf_span(&lesson), {NULL, 0}};
     host_key(&t->host, parts, key);
@@ -285,7 +295,7 @@ out:
 static void *start_worker(void *payload)
 {
     struct testgen *t = payload;
-    host_start(&t->host, false);
+    host_start(&t->host, is_for_gpu());
     return t;
 }
 

@@ -14,7 +14,8 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
            text stays the same) and one forward
            -> {ops, outs: [{shape, dtype}]}
   measure  -> {flops, moved, kernels, largest, bytes, parameters,
-            ops: {name: count}}
+            ops: {name: count}, graph}
+  shapes   {model, inputs}: try and measure on shapes alone, see counts.py
   gate     {cpu_s}: the quality measurements, see gate()
   watch    {class}: how the model builds and calls a class, see watch.py
   bye
@@ -34,8 +35,6 @@ import warnings
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
 
 TAIL = "<task>"
 TEXT_MAX = 700
@@ -266,44 +265,6 @@ class Trace(TorchFunctionMode):
         return result
 
 
-class Count(TorchDispatchMode):
-    """Operators, bytes moved and elements written by one forward."""
-
-    @classmethod
-    def _should_skip_dynamo(cls):
-        return False  # else each fork imports the compiler, for seconds
-
-    def __init__(self):
-        super().__init__()
-        self.ops = {}
-        self.kernels = 0
-        self.flops = 0
-        self.moved = 0
-        self.points = 0
-        self.largest = 0
-
-    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        name = func.overloadpacket.__name__
-        self.ops[name] = self.ops.get(name, 0) + 1
-        formula = flop_registry.get(func.overloadpacket)
-        if formula is not None:
-            self.flops += formula(*args, **(kwargs or {}), out_val=result)
-        if not getattr(func, "is_view", False):
-            self.kernels += 1
-            for group in (args, result if isinstance(result, (list, tuple))
-                          else [result]):
-                for t in group:
-                    if isinstance(t, torch.Tensor):
-                        self.moved += t.numel() * t.element_size()
-            for t in result if isinstance(result, (list, tuple)) else [result]:
-                if isinstance(t, torch.Tensor):
-                    self.points += t.numel()
-                    self.largest = max(self.largest,
-                                       t.numel() * t.element_size())
-        return result
-
-
 def params_of(function, skip_self):
     try:
         signature = inspect.signature(function)
@@ -464,20 +425,16 @@ class Probe:
     def measure(self, msg):
         self.where = "measure"
         budget(float(msg["cpu_s"]))
-        count = Count()
         seed_all(SEEDS[0])
         self.inputs = self.draw()
+        graph = Graph(self.inputs, self.named_state().values())
+        count = Count(graph)
         with torch.no_grad(), count:
             result = self.model(*self.inputs)
-        seen = {}
-        for t in flatten(self.inputs, []) + flatten(result, []) + list(
-                self.model.parameters()) + list(self.model.buffers()):
-            seen[(t.data_ptr(), t.numel())] = t.numel() * t.element_size()
-        return {"ok": True, "flops": int(count.flops) + count.points, "moved": count.moved,
-                "kernels": count.kernels,
-                "largest": count.largest, "bytes": sum(seen.values()),
-                "parameters": sum(p.numel() for p in self.model.parameters()),
-                "ops": dict(sorted(count.ops.items())[:200])}
+        outs = flatten(result, [])
+        reply = count.figures(self.model, self.inputs, outs)
+        reply["graph"] = graph.hash(outs)
+        return reply
 
     # -- the quality gate -------------------------------------------------
 
@@ -757,6 +714,7 @@ def serve(chan):
     signal.signal(signal.SIGPROF, on_alarm)
     started = time.process_time()
     probe = Probe()
+    shapes = Shapes(probe)
     while True:
         msg, fds = chan.recv()
         try:
@@ -771,6 +729,9 @@ def serve(chan):
                 reply = probe.try_(msg)
             elif op == "measure":
                 reply = probe.measure(msg)
+            elif op == "shapes":
+                budget(float(msg["cpu_s"]))
+                reply = shapes.run(msg)
             elif op == "gate":
                 reply = probe.gate(msg)
             elif op in EXTRA:

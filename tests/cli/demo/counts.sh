@@ -21,7 +21,7 @@ count harvest.km
 km-clean -q -i harvest.km -o clean.km
 echo clean
 count clean.km
-km-testgen -q -i clean.km -o tasks.km
+km-testgen -q --target cpu -i clean.km -o tasks.km
 echo testgen
 count tasks.km
 km-trajectories import -q "$SRC"/pipelines/sample/runs/* --tasks tasks.km \

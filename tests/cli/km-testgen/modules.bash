@@ -21,9 +21,11 @@ module() {
 # testgen OPTION...: reads `stream`, writes JSON lines to `out`
 testgen() {
     local weak=''
-    km-testgen --bare --json -j 1 "$@" <stream >out 2>err || {
+    km-testgen --bare --json -j 1 --target "${TARGET:-cpu}" "$@" <stream >out \
+        2>err || {
         grep -q sandbox err && weak=--allow-weak-sandbox
-        km-testgen --bare --json -j 1 $weak "$@" <stream >out
+        km-testgen --bare --json -j 1 --target "${TARGET:-cpu}" $weak "$@" \
+            <stream >out
     }
 }
 

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""
+What one forward does, counted below autograd, operator by operator; and the
+same without data, on shapes alone, so that a large size costs no more than a
+small one. Part of the probe (lib/run/probe.py); it decides nothing.
+
+Operators on shapes get "meta" tensors. A tensor that holds data and meets one
+that does not becomes one that does not; operators on data alone still run, so
+that constants stay numbers and indices into tables are checked.
+"""
+import gc
+import hashlib
+import math
+import types
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+KEPT_MAX = 256 << 20  # bytes of results that are kept to tell them apart
+MANY = 4096           # elements that are worth not to be computed
+HUGE = 1 << 22
+
+# Operators that only rename a tensor, and names for the same view.
+SAME = {"detach", "alias", "lift_fresh", "lift_fresh_copy"}
+VIEWS = {"_unsafe_view": "view", "_reshape_alias": "view",
+         "unsafe_split": "split", "unsafe_chunk": "chunk"}
+
+
+def tensors_of(values, out):
+    for v in values:
+        if isinstance(v, torch.Tensor):
+            out.append(v)
+        elif isinstance(v, (list, tuple)):
+            tensors_of(v, out)
+    return out
+
+
+def brief(text):
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+class Graph:
+    """
+    Hash of a forward's operators: of each its name, the ranks of what it gives
+    and what it works on; not the order in which independent ones run, and no
+    name, size or value.
+    """
+
+    def __init__(self, inputs, weights):
+        self.keep = []
+        self.room = KEPT_MAX
+        self.name = {}
+        self.nodes = []
+        for i, t in enumerate(tensors_of(inputs, [])):
+            self.put(t, "input %d %d" % (i, t.dim()))
+        for t in weights:
+            self.put(t, "weight %d" % t.dim())
+
+    def put(self, t, name):
+        # A tensor that is kept keeps its identity for itself.
+        if id(t) not in self.name:
+            self.room -= t.numel() * t.element_size()
+            if self.room < 0:
+                return
+            self.keep.append(t)
+        self.name[id(t)] = name
+
+    def of(self, value):
+        if isinstance(value, torch.Tensor):
+            return self.name.get(id(value), "other %d" % value.dim())
+        if isinstance(value, (list, tuple)):
+            return "[" + " ".join(filter(None, map(self.of, value))) + "]"
+        return ""
+
+    def add(self, name, args, results):
+        if name in SAME and results:
+            node = self.of(args[0])
+            self.put(results[0], node)
+            return
+        node = brief(" ".join([VIEWS.get(name, name)] + list(
+            map(self.of, args)) + [str(t.dim()) for t in results]))
+        self.nodes.append(node)
+        for i, t in enumerate(results):
+            self.put(t, node + (" %d" % i if i else ""))
+
+    def hash(self, outs):
+        return brief(" ".join(sorted(self.nodes) + ["->"] + list(
+            map(self.of, outs))))
+
+
+def bare(t):
+    return torch.empty_strided(t.size(), t.stride(), dtype=t.dtype,
+                               device="meta")
+
+
+def in_bounds(name, args):
+    """Indices that hold data are checked against what holds none."""
+    if name not in ("index", "index_select", "embedding", "gather"):
+        return
+    base = args[0]
+    pairs = []
+    if name == "index":
+        for d, i in enumerate(args[1]):
+            pairs.append((d, i))
+    elif name == "embedding":
+        pairs.append((0, args[1]))
+    else:
+        pairs.append((args[1], args[2]))
+    for d, i in pairs:
+        if (isinstance(i, torch.Tensor) and not i.is_meta and i.numel()
+                and not i.is_floating_point() and i.dtype != torch.bool):
+            if int(i.max()) >= base.shape[d]:
+                raise IndexError("index %d is out of bounds for dimension %d "
+                                 "with size %d" % (int(i.max()), d,
+                                                   base.shape[d]))
+
+
+class Count(TorchDispatchMode):
+    """Operators, bytes moved and elements written by one forward. SHAPES: it
+    runs on tensors without data."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else each fork imports the compiler, for seconds
+
+    def __init__(self, graph=None, shapes=False):
+        super().__init__()
+        self.ops = {}
+        self.kernels = 0
+        self.flops = 0
+        self.moved = 0
+        self.points = 0
+        self.largest = 0
+        self.graph = graph
+        self.shapes = shapes
+
+    def without_data(self, func, args, kwargs):
+        """The arguments, all or none of them without data, and which stand
+        for which."""
+        name = func.overloadpacket.__name__
+        found = tensors_of(list(args) + list(kwargs.values()), [])
+        if not any(t.is_meta for t in found):
+            size = args[0] if args and isinstance(args[0], (list, tuple)) \
+                else ()
+            if ("device" in kwargs and kwargs["device"] is not None
+                    and not found and not (
+                        all(isinstance(n, int) for n in size)
+                        and math.prod(size) > HUGE)):
+                kwargs = dict(kwargs, device=torch.device("cpu"))
+            return args, kwargs, {}
+        in_bounds(name, args)
+        old = {}
+
+        def one(v):
+            if isinstance(v, torch.Tensor) and not v.is_meta:
+                t = bare(v)
+                old[id(t)] = (t, v)
+                return t
+            if isinstance(v, (list, tuple)):
+                return type(v)(one(x) for x in v)
+            return v
+
+        args = tuple(one(v) for v in args)
+        kwargs = {k: one(v) for k, v in kwargs.items()}
+        if kwargs.get("device") is not None:
+            kwargs["device"] = torch.device("meta")
+        return args, kwargs, old
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        given = args
+        old = {}
+        if self.shapes:
+            args, kwargs, old = self.without_data(func, args, kwargs)
+        result = func(*args, **kwargs)
+        name = func.overloadpacket.__name__
+        results = list(result) if isinstance(result, (list, tuple)) else [
+            result]
+        self.ops[name] = self.ops.get(name, 0) + 1
+        formula = flop_registry.get(func.overloadpacket)
+        if formula is not None:
+            self.flops += formula(*args, **kwargs, out_val=result)
+        if self.graph is not None:
+            self.graph.add(name, given, tensors_of(results, []))
+        if not getattr(func, "is_view", False):
+            self.kernels += 1
+            for group in (args, results):
+                for t in group:
+                    if isinstance(t, torch.Tensor):
+                        self.moved += t.numel() * t.element_size()
+            for t in results:
+                if isinstance(t, torch.Tensor):
+                    self.points += t.numel()
+                    self.largest = max(self.largest,
+                                       t.numel() * t.element_size())
+        if isinstance(result, torch.Tensor) and id(result) in old:
+            return old[id(result)][1]  # written in place
+        return result
+
+    def figures(self, model, inputs, outs):
+        seen = {}
+        for t in tensors_of(inputs, []) + outs + list(
+                model.parameters()) + list(model.buffers()):
+            key = id(t) if t.is_meta else t.data_ptr()
+            seen[(key, t.numel())] = t.numel() * t.element_size()
+        return {"ok": True, "flops": int(self.flops) + self.points,
+                "moved": self.moved, "kernels": self.kernels,
+                "largest": self.largest, "bytes": sum(seen.values()),
+                "slot": sum(t.numel() * t.element_size()
+                            for t in tensors_of(inputs, []) + outs),
+                "parameters": sum(p.numel() for p in model.parameters()),
+                "ops": dict(sorted(self.ops.items())[:200])}
+
+
+class Hollow(TorchDispatchMode):
+    """Construction that leaves large tensors as they were allocated: their
+    values do not matter, and their pages are never touched."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        name = func.overloadpacket.__name__
+        first = args[0] if args else None
+        if (name.endswith("_") and isinstance(first, torch.Tensor)
+                and first.is_floating_point() and first.numel() > MANY):
+            return first
+        if name in ("randn", "rand", "zeros", "ones") and isinstance(
+                first, (list, tuple)) and math.prod(first) > MANY:
+            return torch.empty(first, dtype=(kwargs or {}).get("dtype"))
+        return func(*args, **(kwargs or {}))
+
+
+class Undrawn(TorchDispatchMode):
+    """Tensors that are made of sizes alone get no data."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if "device" in kwargs or not tensors_of(args, []):
+            kwargs = dict(kwargs, device=torch.device("meta"))
+        return func(*args, **kwargs)
+
+
+def prepare_shapes():
+    """
+    What operators on shapes import at their first call is imported here, once
+    for all forks. Those that are written in Python also import the compiler,
+    for a second, only to have it leave them alone: they are told.
+    """
+    import torch.fx.experimental.symbolic_shapes
+    code = torch._disable_dynamo(prepare_shapes).__code__
+    at = code.co_freevars.index("fn")
+    for f in gc.get_objects():
+        if type(f) is types.FunctionType and f.__code__ is code:
+            function = f.__closure__[at].cell_contents
+            function.__dynamo_disable = function
+
+
+class Shapes:
+    """The op `shapes` of the probe."""
+
+    def __init__(self, probe):
+        self.probe = probe
+        self.text = None
+        self.model = None
+
+    def model_of(self, text):
+        probe = self.probe
+        if probe.model is not None and probe.text == text:
+            return probe.model
+        if self.model is None or self.text != text:
+            self.model = None
+            space = probe.defining(text)
+            with Hollow():
+                self.model = space["Model"](
+                    *space["get_init_inputs"]()).eval()
+            self.text = text
+        return self.model
+
+    def run(self, msg):
+        """{model, inputs}: as `try` and `measure`, on shapes alone."""
+        probe = self.probe
+        probe.where = "construct"
+        probe.trace = None
+        model = self.model_of(msg.get("model"))
+        probe.where = "inputs"
+        draw = probe.defining(msg.get("inputs"))["get_inputs"]
+        with Undrawn():
+            inputs = draw()
+        probe.where = "forward"
+        count = Count(shapes=True)
+        with torch.no_grad(), count:
+            result = model(*inputs)
+        outs = tensors_of(as_list(result), [])
+        reply = count.figures(model, inputs, outs)
+        reply["outs"] = [{"shape": list(t.shape),
+                          "dtype": str(t.dtype).removeprefix("torch.")}
+                         for t in outs]
+        return reply
+
+
+def as_list(value):
+    """Nested tuples, lists and dicts as lists; numbers as tensors."""
+    if isinstance(value, dict):
+        return [as_list(v) for v in value.values()]
+    if isinstance(value, (list, tuple)):
+        return [as_list(v) for v in value]
+    if isinstance(value, (bool, int, float)):
+        return [torch.tensor(value)]
+    return [value]
