@@ -43,6 +43,14 @@ static bool ask(struct exam *x, const char *op, double share,
     return val_getb(*reply, "ok", false);
 }
 
+/* The list KEY of a reply, which a module may have forged. */
+static struct val *list_of(struct exam *x, const struct val *reply,
+                           const char *key)
+{
+    const struct val *v = val_get(reply, key);
+    return v && v->type == VAL_LIST ? val_copy(x->a, v) : val_list(x->a);
+}
+
 /* A reply that is a failure, as an error that begins with WHAT. */
 static int failed(const struct val *reply, const char *what, enum err_code code,
                   struct err *e)
@@ -108,7 +116,7 @@ static int compose(struct exam *x, struct err *e)
     }
     if (!span_is(x->entry, "Model"))
         buf_printf(&b, "\n\nModel = %.*s\n", (int)x->entry.n, x->entry.p);
-    if (val_len(bound))
+    if (bound && bound->type == VAL_MAP && val_len(bound))
         add_bound(&b, bound);
     if (!listed) {
         buf_adds(&b, "\n\ndef get_init_inputs():\n    return ");
@@ -126,6 +134,7 @@ static int compose(struct exam *x, struct err *e)
 static int read_init(struct exam *x, struct err *e)
 {
     struct buf b = BUF_INIT(TEXT_MAX);
+    struct val *reply;
     int rc = -1;
     buf_addspan(&b, x->source);
     buf_adds(&b, "\n\n");
@@ -136,9 +145,10 @@ static int read_init(struct exam *x, struct err *e)
     buf_release(&b);
     if (rc < 0)
         return -1;
-    if (!ask(x, "init", 0.5, &x->init))
-        return failed(x->init, "get_init_inputs", ERR_CONSTRUCT, e);
-    x->init = val_copy(x->a, x->init);
+    if (!ask(x, "init", 0.5, &reply))
+        return failed(reply, "get_init_inputs", ERR_CONSTRUCT, e);
+    x->init = val_copy(x->a, reply);
+    val_set(x->a, x->init, "init", list_of(x, reply, "init"));
     return compose(x, e);
 }
 
@@ -153,13 +163,24 @@ static bool forward(struct exam *x, bool meta, struct val **reply)
                reply);
     if (val_getb(*reply, "ok", false)) {
         x->found = *reply;
-        x->inputs = val_copy(x->a, val_get(*reply, "inputs"));
+        x->inputs = list_of(x, *reply, "inputs");
         return true;
     }
     if (span_is(val_gets(*reply, "where"), "forward") && x->h->probe.alive &&
         ask(x, "entries", 0.1, &entries) && val_len(val_get(entries, "inputs")))
-        x->inputs = val_copy(x->a, val_get(entries, "inputs"));
+        x->inputs = list_of(x, entries, "inputs");
     return false;
+}
+
+/* Is every item of LIST a map with a text KEY, those of its `items` too? */
+static bool sound(const struct val *list, const char *key)
+{
+    for (size_t i = 0; i < val_len(list); i++) {
+        const struct val *v = val_at(list, i), *items = val_get(v, "items");
+        if (!val_gets(v, key).p || (items && !sound(items, key)))
+            return false;
+    }
+    return true;
 }
 
 /* Shapes, dtypes and counts: on the meta device, else for real. */
@@ -186,6 +207,13 @@ static int measure(struct exam *x, struct err *e)
     x->mark = ERR_UNVERIFIED;
     e->code = ERR_NONE;
     return 0;
+}
+
+static int check_sound(const struct exam *x, struct err *e)
+{
+    if (sound(x->inputs, "kind") && sound(val_get(x->found, "outs"), "dtype"))
+        return 0;
+    return err_set(e, ERR_FORWARD, "the answer is none of the probe's");
 }
 
 /* ---- ranges ---- */
@@ -357,8 +385,7 @@ static int gate(struct exam *x, struct err *e)
     val_set(x->a, t, "stochastic",
             val_bool(x->a, val_getb(figures, "seeded", false)));
     if (val_get(figures, "mutates"))
-        val_set(x->a, t, "mutates",
-                val_copy(x->a, val_get(figures, "mutates")));
+        val_set(x->a, t, "mutates", list_of(x, figures, "mutates"));
     if (gate_check(figures, x->inputs, e) < 0)
         mark(x, ERR_QUALITY, e->msg);
     return 0;
@@ -390,9 +417,9 @@ static void put_core(struct exam *x)
     val_set(a, t, "evidence", x->evidence);
     val_set(a, t, "dtype", val_strz(a, dtype_of(x->inputs)));
     if (x->found) {
-        task_figures(a, t, val_get(x->found, "outs"), x->found, x->found,
-                     x->text);
-        val_set(a, t, "mutates", val_copy(a, val_get(x->found, "mutates")));
+        task_figures(a, t, val_get(x->found, "outs"), x->found,
+                     x->found, x->text);
+        val_set(a, t, "mutates", list_of(x, x->found, "mutates"));
     } else {
         val_set(a, t, "unmeasured", val_strz(a, x->note));
     }
@@ -413,7 +440,7 @@ static int run(struct exam *x, struct err *e)
         if (rc == 0)
             put_core(x);
     } else if (read_init(x, e) == 0 && measure(x, e) == 0 &&
-               ranges(x, e) == 0) {
+               check_sound(x, e) == 0 && ranges(x, e) == 0) {
         put_core(x);
         rc = x->found ? gate(x, e) : 0;
     }
@@ -475,4 +502,13 @@ void examine_fill(struct arena *a, struct val *rec, const struct val *found)
         val_set(a, rec, "note", val_text(a, note));
     if (c >= 0)
         rec_why(a, rec, "testgen", (enum err_code)c);
+}
+
+int examine_pack(struct arena *a, struct val *rec, struct buf *out,
+                 struct err *e)
+{
+    rec_seal(a, rec);
+    if (!val_bounded(rec) || val_pack(out, rec))
+        return err_set(e, ERR_TOO_LARGE, "the record is too large");
+    return 0;
 }

@@ -28,5 +28,9 @@ int examine(struct host *h, struct arena *a, struct span source,
             struct err *e) MUST_USE;
 /* The fields of FOUND into record REC of kind task, or its failure. */
 void examine_fill(struct arena *a, struct val *rec, const struct val *found);
+/* REC, sealed and packed. What is in it came out of a foreign process: -1 with
+ * ERR_TOO_LARGE when no reader would take it. */
+int examine_pack(struct arena *a, struct val *rec, struct buf *out,
+                 struct err *e) MUST_USE;
 
 #endif

@@ -44,6 +44,7 @@ struct import {
     int argc;
     char **argv;
     uint64_t files, others; /* files read, and those that hold no task */
+    bool found;             /* something in the file that is being read */
 };
 
 /* ---- a worker ---- */
@@ -62,10 +63,7 @@ static int work(void *state, struct span item, struct buf *out, struct err *e)
     rec = val_get(v, "task");
     val_set(&a, rec, "source", val_get(v, "source"));
     examine_fill(&a, rec, found);
-    rec_seal(&a, rec);
-    rc = val_pack(out, rec);
-    if (rc)
-        rc = err_set(e, ERR_TOO_LARGE, "the record is too large");
+    rc = examine_pack(&a, rec, out, e);
 out:
     arena_release(&a);
     return rc;
@@ -122,6 +120,7 @@ static int put_broken(struct import *im, struct arena *a, struct val *task,
 {
     struct buf b = BUF_INIT(ITEM_MAX);
     int rc;
+    im->found = true;
     if (!task) {
         struct val *origin = val_map(a);
         task = rec_new(a, "task");
@@ -164,17 +163,15 @@ static int put_draft(struct import *im, struct arena *a, struct draft *d,
 }
 
 /* GOT is what foreign_... said. A file that was not NAMED on the command line
- * may hold something else. */
+ * may hold something else, if nothing else in it is a task. */
 static int put(struct import *im, struct arena *a, int got, struct draft *d,
                const char *path, bool named, struct err *why, struct err *e)
 {
+    im->found = im->found || got <= 0 || named;
     if (got == 0)
         return put_draft(im, a, d, path, e);
-    if (got > 0 && !named) {
-        im->others++;
-        log_info("'%s' holds no task", path);
+    if (got > 0 && !named && !im->found)
         return 0;
-    }
     if (got > 0)
         err_set(why, ERR_BROKEN_INPUT, "'%s' holds no task of a known form",
                 path);
@@ -453,11 +450,10 @@ static int list_folder(struct paths *out, const char *dir, struct err *e)
     return 0;
 }
 
-static int import_file(struct import *im, const char *full, const char *path,
-                       bool named, struct err *e)
+static int read_file(struct import *im, const char *full, const char *path,
+                     bool named, struct err *e)
 {
     struct span s = span_str(path);
-    im->files++;
     if (span_is(s, "func_forward.py") || span_ends(s, "/func_forward.py"))
         return robust_folder(im, full, path, e);
     if (span_ends(s, ".py"))
@@ -466,8 +462,19 @@ static int import_file(struct import *im, const char *full, const char *path,
         return lines_file(im, full, path, named, e);
     if (span_ends(s, ".json") || named)
         return json_file(im, full, path, named, e);
-    im->others++;
     return 0;
+}
+
+static int import_file(struct import *im, const char *full, const char *path,
+                       bool named, struct err *e)
+{
+    im->found = false;
+    int rc = read_file(im, full, path, named, e);
+    im->files++;
+    im->others += !im->found;
+    if (!im->found)
+        log_info("'%s' holds no task", path);
+    return rc;
 }
 
 /* FULL is what is opened, PATH what the records call it. */
@@ -548,7 +555,9 @@ static const char *root_of(const char *full)
 
 static int import_operand(struct import *im, const char *arg, struct err *e)
 {
-    struct stat st;
+    struct arena a = ARENA_INIT;
+    struct err why = {0};
+    struct stat st = {0};
     size_t n = strlen(arg);
     while (n > 1 && arg[n - 1] == '/')
         n--;
@@ -558,8 +567,11 @@ static int import_operand(struct import *im, const char *arg, struct err *e)
     if (stat(full, &st) == 0 && S_ISDIR(st.st_mode))
         rc = import_folder(im, full, *root == '.' || *root == '/' ? "" : root,
                            0, e);
-    else
+    else if (S_ISREG(st.st_mode))
         rc = import_file(im, full, root, true, e);
+    else
+        rc = put(im, &a, 1, NULL, root, true, &why, e);
+    arena_release(&a);
     free(full);
     return rc;
 }

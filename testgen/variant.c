@@ -154,10 +154,7 @@ static int work(void *state, struct span item, struct buf *out, struct err *e)
                 cast_tail(&a), &found, e) < 0)
         goto out;
     rec = variant_of(&a, task, found);
-    rec_seal(&a, rec);
-    rc = val_pack(out, rec);
-    if (rc)
-        rc = err_set(e, ERR_TOO_LARGE, "the record is too large");
+    rc = examine_pack(&a, rec, out, e);
 out:
     arena_release(&a);
     return rc;

@@ -210,6 +210,42 @@ run import robust --no-store
 tell
 jq -r 'select(.kind == "task").source' out | tail -n +27
 
+echo "== hostile sources"
+mkdir hostile
+cat >hostile/exits.py <<'PY'
+import os, torch
+class Model(torch.nn.Module):
+    def forward(self, x): return x + 1
+def get_inputs(): os._exit(0)
+def get_init_inputs(): return []
+PY
+cat >hostile/forges.py <<'PY'
+import os, torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        reply = (b"\x83\xa2ok\xc3\xa6inputs\x92\x01\xc0\xa4outs\x91\x07")
+        for fd in range(3, 64):
+            try:
+                os.write(fd, reply)
+            except OSError:
+                pass
+    def forward(self, x): return x + 1
+def get_inputs(): return [torch.rand(3)]
+def get_init_inputs(): return []
+PY
+cat >hostile/wide.py <<'PY'
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x): return x + 1
+def get_inputs(): return [torch.rand(3)]
+def get_init_inputs(): return list(range(5000))
+PY
+printf 'class Model: pass\n\xff\xfe def get_inputs(): pass' >hostile/bytes.py
+run import hostile --no-store
+jq -c 'select(.kind == "task") |
+    [.name, .state, .verified, .why[], .note, .inputs, .outputs]' out
+
 rc() { "$@" 2>&1 || echo "$?"; }
 echo "== wrong use"
 rc km-testgen import
