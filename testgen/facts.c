@@ -6,9 +6,9 @@
  */
 #include "base.h"
 
-#include "testgen/facts.h"
+#include "testgen/facts_walk.h"
 
-#define FOLLOW_DEPTH 4
+#define FOLLOW_MAX 400 /* methods read for one signature */
 
 struct param *params_find(const struct params *ps, struct span name)
 {
@@ -29,7 +29,7 @@ static struct span text_of(const struct facts *f, TSNode n)
     return pynode_text(f->mod->text, n);
 }
 
-static struct span last_part(struct span dotted)
+struct span walk_last_part(struct span dotted)
 {
     for (size_t i = dotted.n; i > 0; i--)
         if (dotted.p[i - 1] == '.')
@@ -39,10 +39,8 @@ static struct span last_part(struct span dotted)
 
 /* ---- signatures ---- */
 
-/* Method NAME of class D or of the first base in this source that has it. */
-static const struct pydef *method_of(const struct facts *f,
-                                     const struct pydef *d, const char *name,
-                                     int depth)
+const struct pydef *walk_method(const struct facts *f, const struct pydef *d,
+                                const char *name, int depth)
 {
     const struct pydef *m = pymod_method(f->mod, d, name);
     if (m || depth > 8)
@@ -50,7 +48,7 @@ static const struct pydef *method_of(const struct facts *f,
     for (size_t i = 0; i < d->bases.n && !m; i++) {
         const struct pydef *b = pymod_def(f->mod, d->bases.v[i].dotted);
         if (d->bases.v[i].keyword.n == 0 && b && b->is_class && b != d)
-            m = method_of(f, b, name, depth + 1);
+            m = walk_method(f, b, name, depth + 1);
     }
     return m;
 }
@@ -95,9 +93,8 @@ static void param_from_node(const struct facts *f, TSNode n, bool *keyword,
     array_push(out, p);
 }
 
-/* Parameters of a method without self. */
-static void read_signature(const struct facts *f, const struct pydef *m,
-                           struct params *out)
+void walk_signature(const struct facts *f, const struct pydef *m, bool method,
+                    struct params *out)
 {
     TSNode list = pynode_field(m->node, "parameters");
     uint32_t n = ts_node_is_null(list) ? 0 : ts_node_named_child_count(list);
@@ -106,33 +103,37 @@ static void read_signature(const struct facts *f, const struct pydef *m,
         TSNode c = ts_node_named_child(list, i);
         if (pynode_is(c, "comment"))
             continue;
-        if (seen++ > 0)
+        if (seen++ > 0 || !method)
             param_from_node(f, c, &keyword, out);
     }
 }
 
 /* ---- uses ---- */
 
-struct usage {
-    const struct facts *f;
-    const struct pydef *cls; /* class whose method is read */
-    struct params *ps;       /* parameters of the method read */
-    bool forward;
-    int depth;
-};
-
-static void read_uses(const struct facts *f, const struct pydef *cls,
-                      const struct pydef *method, struct params *ps,
-                      bool forward, int depth);
-
-static struct param *as_param(const struct usage *u, TSNode n)
+/* "p.a" for p["a"]; other keys and texts that are too long give nothing. */
+static struct span keyed_text(const struct usage *u, TSNode n, char *out,
+                              size_t cap)
 {
-    if (!pynode_is(n, "identifier"))
-        return NULL;
-    return params_find(u->ps, text_of(u->f, n));
+    struct span object = text_of(u->f, pynode_field(n, "value"));
+    struct span key = walk_string(u->f, pynode_field(n, "subscript"));
+    if (!key.n || object.n + key.n + 2 > cap)
+        return (struct span){NULL, 0};
+    int len = snprintf(out, cap, "%.*s.%.*s", (int)object.n, object.p,
+                       (int)key.n, key.p);
+    return (struct span){out, (size_t)len};
 }
 
-static void add_span(struct spans *a, struct span s)
+struct param *walk_param(const struct usage *u, TSNode n)
+{
+    char text[160];
+    if (pynode_is(n, "identifier") || pynode_is(n, "attribute"))
+        return params_find(u->ps, text_of(u->f, n));
+    if (pynode_is(n, "subscript"))
+        return params_find(u->ps, keyed_text(u, n, text, sizeof(text)));
+    return NULL;
+}
+
+void spans_add(struct spans *a, struct span s)
 {
     for (size_t i = 0; i < a->n; i++)
         if (span_eq(a->v[i], s))
@@ -141,7 +142,7 @@ static void add_span(struct spans *a, struct span s)
         array_push(a, s);
 }
 
-static struct span string_value(const struct facts *f, TSNode n)
+struct span walk_string(const struct facts *f, TSNode n)
 {
     struct span s = text_of(f, n);
     if (!pynode_is(n, "string") || s.n < 2)
@@ -158,9 +159,13 @@ static void inherit_uses(struct param *to, const struct param *from)
     if (!to->unpacked)
         to->unpacked = from->unpacked;
     for (size_t i = 0; i < from->choices.n; i++)
-        add_span(&to->choices, from->choices.v[i]);
+        spans_add(&to->choices, from->choices.v[i]);
     for (size_t i = 0; i < from->attrs.n; i++)
-        add_span(&to->attrs, from->attrs.v[i]);
+        spans_add(&to->attrs, from->attrs.v[i]);
+    for (size_t i = 0; i < from->keys.n; i++)
+        spans_add(&to->keys, from->keys.v[i]);
+    for (size_t i = 0; i < from->called.n; i++)
+        spans_add(&to->called, from->called.v[i]);
     if (!to->first.rank && !to->first.layer.n && !to->first.pattern.n) {
         to->first = from->first;
         /* its size is an expression of the other class's names */
@@ -173,17 +178,146 @@ void params_release(struct params *ps)
     for (size_t i = 0; i < ps->n; i++) {
         array_release(&ps->v[i].choices);
         array_release(&ps->v[i].attrs);
+        array_release(&ps->v[i].keys);
+        array_release(&ps->v[i].called);
     }
     array_release(ps);
 }
 
-/* P is handed to class or layer CALLEE as argument ARG. */
+/* Its lists belong to a copy from here on. */
+static void disown(struct param *p)
+{
+    memset(&p->choices, 0, sizeof(p->choices));
+    memset(&p->attrs, 0, sizeof(p->attrs));
+    memset(&p->keys, 0, sizeof(p->keys));
+    memset(&p->called, 0, sizeof(p->called));
+}
+
+/* What a call runs. */
+struct target {
+    const struct pydef *cls; /* NULL: a function */
+    const struct pydef *method;
+    const struct pydef *top;
+    bool self;    /* its first parameter is not among the arguments */
+    bool forward; /* read as forward is */
+};
+
+static bool is_static(const struct pydef *m)
+{
+    for (size_t i = 0; i < m->decorators.n; i++)
+        if (span_is(m->decorators.v[i].dotted, "staticmethod"))
+            return true;
+    return false;
+}
+
+/* super().NAME */
+static bool super_target(const struct usage *u, TSNode callee, const char *name,
+                         struct target *t)
+{
+    TSNode object = pynode_field(callee, "object");
+    if (!u->cls || !pynode_is(object, "call") ||
+        !span_is(text_of(u->f, pynode_field(object, "function")), "super"))
+        return false;
+    for (size_t i = 0; i < u->cls->bases.n && !t->method; i++) {
+        const struct pydef *b = pymod_def(u->f->mod, u->cls->bases.v[i].dotted);
+        if (!b || !b->is_class || b == u->cls)
+            continue;
+        t->cls = b;
+        t->method = walk_method(u->f, b, name, 0);
+    }
+    return t->method != NULL;
+}
+
+/* self.NAME(...): a method, or the forward of a module of that name. */
+static bool member_target(const struct usage *u, struct span member,
+                          const char *name, struct target *t)
+{
+    t->cls = u->top;
+    t->method = walk_method(u->f, u->top, name, 0);
+    if (t->method || !u->forward)
+        return t->method != NULL;
+    TSNode value = flow_built(u->f, u->top, member);
+    if (ts_node_is_null(value) || !pynode_is(value, "call"))
+        return false;
+    struct span dotted =
+        pynode_dotted(u->f->mod->text, pynode_field(value, "function"));
+    const struct pydef *d = dotted.n ? pymod_def(u->f->mod, dotted) : NULL;
+    if (!d || !d->is_class)
+        return false;
+    t->cls = t->top = d;
+    t->method = walk_method(u->f, d, "forward", 0);
+    return t->method != NULL;
+}
+
+static bool find_target(const struct usage *u, TSNode callee, struct target *t)
+{
+    struct span dotted = pynode_dotted(u->f->mod->text, callee);
+    const struct pydef *d = dotted.n ? pymod_def(u->f->mod, dotted) : NULL;
+    struct span last = dotted.n
+                           ? walk_last_part(dotted)
+                           : text_of(u->f, pynode_field(callee, "attribute"));
+    char name[80];
+    *t = (struct target){.top = u->top, .self = true, .forward = u->forward};
+    snprintf(name, sizeof(name), "%.*s", (int)MIN(last.n, 79),
+             last.p ? last.p : "");
+    if (d && d->is_class) {
+        t->cls = t->top = d;
+        t->method = walk_method(u->f, d, "__init__", 0);
+        t->forward = false;
+        return t->method && !u->forward;
+    }
+    if (d) {
+        t->method = d;
+        t->self = d->outer >= 0 && u->f->mod->defs.v[d->outer].is_class &&
+                  !is_static(d);
+        return true;
+    }
+    if (!u->top)
+        return false;
+    if (span_starts(dotted, "self.") && last.n + 5 == dotted.n) {
+        if (!member_target(u, last, name, t))
+            return false;
+    } else if (span_starts(dotted, "cls.") && last.n + 4 == dotted.n) {
+        t->cls = u->top;
+        t->method = walk_method(u->f, u->top, name, 0);
+    } else if (!super_target(u, callee, name, t)) {
+        return false;
+    }
+    if (t->method)
+        t->self = !is_static(t->method);
+    return t->method != NULL;
+}
+
+/* What a call of the source's own functions does with its argument ARG. */
+static void follow(const struct usage *u, struct param *p, TSNode callee,
+                   TSNode arg, uint32_t index)
+{
+    struct target t;
+    if (u->depth >= FOLLOW_DEPTH || !*u->left || !find_target(u, callee, &t))
+        return;
+    --*u->left;
+    struct params child = {0};
+    walk_signature(u->f, t.method, t.self, &child);
+    struct usage inner = {u->f,      t.cls,        t.top,  &child,
+                          t.forward, u->depth + 1, u->left};
+    struct param *c = NULL;
+    if (pynode_is(arg, "keyword_argument"))
+        c = params_find(&child, text_of(u->f, pynode_field(arg, "name")));
+    else if (index < child.n)
+        c = &child.v[index];
+    if (c) {
+        walk_uses(&inner, t.method);
+        inherit_uses(p, c);
+    }
+    params_release(&child);
+}
+
+/* P is handed to class, function or layer CALLEE as argument ARG. */
 static void passed_on(const struct usage *u, struct param *p, TSNode callee,
                       TSNode arg, uint32_t index)
 {
     struct span dotted = pynode_dotted(u->f->mod->text, callee);
-    struct span last = last_part(dotted);
-    const struct pydef *d = dotted.n ? pymod_def(u->f->mod, dotted) : NULL;
+    struct span last = walk_last_part(dotted);
 
     if (span_is(dotted, "range")) {
         p->uses |= USE_RANGE;
@@ -198,39 +332,59 @@ static void passed_on(const struct usage *u, struct param *p, TSNode callee,
                span_is(last, "Embedding") || span_is(last, "LayerNorm")) {
         p->uses |= USE_LAYER;
     }
-    if (!d || !d->is_class || u->depth >= FOLLOW_DEPTH || u->forward)
-        return;
-    const struct pydef *m = method_of(u->f, d, "__init__", 0);
-    if (!m)
-        return;
-    struct params child = {0};
-    read_signature(u->f, m, &child);
-    read_uses(u->f, d, m, &child, false, u->depth + 1);
-    struct param *c = NULL;
-    if (pynode_is(arg, "keyword_argument"))
-        c = params_find(&child, text_of(u->f, pynode_field(arg, "name")));
-    else if (index < child.n)
-        c = &child.v[index];
-    if (c)
-        inherit_uses(p, c);
-    params_release(&child);
+    follow(u, p, callee, arg, index);
+}
+
+/* The parameter that "p.a.b" begins with, and "a.b". */
+static struct param *rooted(struct params *ps, struct span dotted,
+                            struct span *rest)
+{
+    size_t n = 0;
+    while (n < dotted.n && dotted.p[n] != '.')
+        n++;
+    if (n + 1 >= dotted.n)
+        return NULL;
+    *rest = (struct span){dotted.p + n + 1, dotted.n - n - 1};
+    return params_find(ps, (struct span){dotted.p, n});
+}
+
+/* p.name(...), p.get("name"), getattr(p, "name") */
+static void see_method(const struct usage *u, TSNode callee, TSNode args)
+{
+    struct span name = text_of(u->f, pynode_field(callee, "attribute"));
+    struct param *p = walk_param(u, pynode_field(callee, "object"));
+    bool some = !ts_node_is_null(args) && ts_node_named_child_count(args) > 0;
+    if (p && span_is(name, "get") && some) {
+        struct span key = walk_string(u->f, ts_node_named_child(args, 0));
+        p->uses |= USE_KEYED;
+        spans_add(&p->attrs, key);
+        spans_add(&p->keys, key);
+    } else if (p) {
+        spans_add(&p->called, name);
+    } else {
+        struct span rest, dotted = pynode_dotted(u->f->mod->text, callee);
+        p = rooted(u->ps, dotted, &rest);
+        if (p)
+            spans_add(&p->called, rest);
+    }
 }
 
 static void see_call(const struct usage *u, TSNode n)
 {
     TSNode callee = pynode_field(n, "function");
     TSNode args = pynode_field(n, "arguments");
-    struct param *p = as_param(u, callee);
+    struct param *p = walk_param(u, callee);
     if (p)
         p->uses |= USE_CALLED | (u->forward ? 0 : USE_BUILT);
-    if (pynode_is(callee, "attribute")) {
-        p = as_param(u, pynode_field(callee, "object"));
-        if (p &&
-            span_is(text_of(u->f, pynode_field(callee, "attribute")), "get") &&
-            ts_node_named_child_count(args) > 0) {
-            p->uses |= USE_KEYED;
-            add_span(&p->attrs,
-                     string_value(u->f, ts_node_named_child(args, 0)));
+    if (pynode_is(callee, "attribute"))
+        see_method(u, callee, args);
+    if (span_is(text_of(u->f, callee), "getattr") &&
+        ts_node_named_child_count(args) == 2) {
+        p = walk_param(u, ts_node_named_child(args, 0));
+        if (p) {
+            p->uses |= USE_ATTRS;
+            spans_add(&p->attrs,
+                      walk_string(u->f, ts_node_named_child(args, 1)));
         }
     }
     uint32_t count =
@@ -240,14 +394,14 @@ static void see_call(const struct usage *u, TSNode n)
         if (pynode_is(a, "keyword_argument"))
             v = pynode_field(a, "value");
         if (pynode_is(a, "list_splat")) {
-            p = as_param(u, ts_node_named_child(a, 0));
+            p = walk_param(u, ts_node_named_child(a, 0));
             if (p) {
                 p->uses |= USE_ITERATED;
                 passed_on(u, p, callee, a, i);
             }
             continue;
         }
-        p = as_param(u, v);
+        p = walk_param(u, v);
         if (p)
             passed_on(u, p, callee, a, i);
     }
@@ -259,17 +413,17 @@ static void see_compare(const struct usage *u, TSNode n)
     uint32_t count = ts_node_named_child_count(n);
     struct param *p = NULL;
     for (uint32_t i = 0; i < count && !p; i++)
-        p = as_param(u, ts_node_named_child(n, i));
+        p = walk_param(u, ts_node_named_child(n, i));
     for (uint32_t i = 0; p && i < count; i++) {
         TSNode c = ts_node_named_child(n, i);
         if (pynode_is(c, "string"))
-            add_span(&p->choices, string_value(u->f, c));
+            spans_add(&p->choices, walk_string(u->f, c));
         if (!pynode_is(c, "tuple") && !pynode_is(c, "list") &&
             !pynode_is(c, "set"))
             continue;
         for (uint32_t k = 0; k < ts_node_named_child_count(c) && k < 16; k++)
-            add_span(&p->choices,
-                     string_value(u->f, ts_node_named_child(c, k)));
+            spans_add(&p->choices,
+                      walk_string(u->f, ts_node_named_child(c, k)));
     }
 }
 
@@ -280,11 +434,28 @@ struct member {
     struct param *p;
 };
 
-static bool is_self_attr(const struct facts *f, TSNode n, struct span name)
+bool walk_is_member(const struct facts *f, TSNode n, struct span name)
 {
     return pynode_is(n, "attribute") &&
            span_is(text_of(f, pynode_field(n, "object")), "self") &&
            span_eq(text_of(f, pynode_field(n, "attribute")), name);
+}
+
+/* "a.b" of self.NAME.a.b */
+static struct span member_rest(const struct member *m, TSNode n)
+{
+    struct span dotted = pynode_dotted(m->u.f->mod->text, n);
+    size_t head = 5 + m->name.n + 1;
+    if (dotted.n <= head || !span_starts(dotted, "self.") ||
+        memcmp(dotted.p + 5, m->name.p, m->name.n) != 0 ||
+        dotted.p[head - 1] != '.')
+        return (struct span){NULL, 0};
+    return (struct span){dotted.p + head, dotted.n - head};
+}
+
+static void member_called(const struct member *m, TSNode callee)
+{
+    spans_add(&m->p->called, member_rest(m, callee));
 }
 
 static bool enter_member(void *payload, TSNode n, const char *field,
@@ -294,15 +465,18 @@ static bool enter_member(void *payload, TSNode n, const char *field,
     (void)field;
     (void)depth;
     if (pynode_is(n, "call") &&
-        is_self_attr(m->u.f, pynode_field(n, "function"), m->name))
+        walk_is_member(m->u.f, pynode_field(n, "function"), m->name))
         m->p->uses |= USE_CALLED;
-    if (pynode_is(n, "attribute") &&
-        is_self_attr(m->u.f, pynode_field(n, "object"), m->name)) {
-        m->p->uses |= USE_ATTRS;
-        add_span(&m->p->attrs, text_of(m->u.f, pynode_field(n, "attribute")));
+    if (pynode_is(n, "call"))
+        member_called(m, pynode_field(n, "function"));
+    if (pynode_is(n, "attribute")) {
+        struct span rest = member_rest(m, n);
+        if (rest.n)
+            m->p->uses |= USE_ATTRS;
+        spans_add(&m->p->attrs, rest);
     }
     if (pynode_is(n, "for_statement") &&
-        is_self_attr(m->u.f, pynode_field(n, "right"), m->name))
+        walk_is_member(m->u.f, pynode_field(n, "right"), m->name))
         m->p->uses |= USE_ITERATED;
     return true;
 }
@@ -310,7 +484,7 @@ static bool enter_member(void *payload, TSNode n, const char *field,
 static void see_assignment(const struct usage *u, TSNode n)
 {
     TSNode left = pynode_field(n, "left"), right = pynode_field(n, "right");
-    struct param *p = as_param(u, right);
+    struct param *p = walk_param(u, right);
     if (p &&
         (pynode_is(left, "pattern_list") || pynode_is(left, "tuple_pattern")))
         p->unpacked = MAX(p->unpacked, (int)ts_node_named_child_count(left));
@@ -319,12 +493,12 @@ static void see_assignment(const struct usage *u, TSNode n)
         struct member m = {*u, text_of(u->f, pynode_field(left, "attribute")),
                            p};
         struct pyvisit v = {enter_member, NULL, &m};
-        pytree_walk(u->cls->node, &v);
+        if (u->cls)
+            pytree_walk(u->cls->node, &v);
+        if (u->top && u->top != u->cls)
+            pytree_walk(u->top->node, &v);
     }
 }
-
-static void see_shape(const struct usage *u, TSNode n);
-static void see_flow(const struct usage *u, TSNode n);
 
 /* A literal below 32, else -1. */
 static int small_int(struct span s)
@@ -336,6 +510,16 @@ static int small_int(struct span s)
         v = MAX(v, 0) * 10 + (s.p[i] - '0');
     }
     return v < 32 ? v : -1;
+}
+
+static void see_attribute(const struct usage *u, TSNode n)
+{
+    struct span rest;
+    struct param *p = rooted(u->ps, pynode_dotted(u->f->mod->text, n), &rest);
+    if (p) {
+        p->uses |= USE_ATTRS;
+        spans_add(&p->attrs, rest);
+    }
 }
 
 static bool enter_use(void *payload, TSNode n, const char *field,
@@ -350,273 +534,57 @@ static bool enter_use(void *payload, TSNode n, const char *field,
     if (strcmp(t, "call") == 0) {
         see_call(u, n);
         if (u->forward)
-            see_flow(u, n);
+            flow_call(u, n);
     } else if (strcmp(t, "comparison_operator") == 0) {
         see_compare(u, n);
     } else if (strcmp(t, "assignment") == 0) {
         see_assignment(u, n);
         if (u->forward)
-            see_shape(u, n);
+            flow_shape(u, n);
     } else if (strcmp(t, "attribute") == 0) {
-        p = as_param(u, pynode_field(n, "object"));
-        if (p) {
-            p->uses |= USE_ATTRS;
-            add_span(&p->attrs, text_of(u->f, pynode_field(n, "attribute")));
-        }
+        see_attribute(u, n);
     } else if (strcmp(t, "subscript") == 0) {
-        p = as_param(u, pynode_field(n, "value"));
-        struct span key = string_value(u->f, pynode_field(n, "subscript"));
+        p = walk_param(u, pynode_field(n, "value"));
+        struct span key = walk_string(u->f, pynode_field(n, "subscript"));
         if (p) {
             p->uses |= key.n ? USE_KEYED : USE_INDEXED;
-            add_span(&p->attrs, key);
+            spans_add(&p->attrs, key);
+            spans_add(&p->keys, key);
             int index = small_int(text_of(u->f, pynode_field(n, "subscript")));
             p->unpacked = MAX(p->unpacked, index + 1);
         }
     } else if (strcmp(t, "for_statement") == 0 ||
                strcmp(t, "for_in_clause") == 0) {
-        p = as_param(u, pynode_field(n, "right"));
+        p = walk_param(u, pynode_field(n, "right"));
         if (p)
             p->uses |= USE_ITERATED;
     } else if (strcmp(t, "binary_operator") == 0) {
-        p = as_param(u, pynode_field(n, "left"));
+        p = walk_param(u, pynode_field(n, "left"));
         if (p)
             p->uses |= USE_ARITH;
-        p = as_param(u, pynode_field(n, "right"));
+        p = walk_param(u, pynode_field(n, "right"));
         if (p)
             p->uses |= USE_ARITH;
     }
     return true;
 }
 
-/* ---- shapes of forward's arguments ---- */
-
-static bool first_known(const struct first_use *u)
+void walk_uses(const struct usage *u, const struct pydef *method)
 {
-    return u->rank || u->layer.n || u->pattern.n;
-}
-
-/* b, c, h, w = x.shape, or x.size() */
-static void see_shape(const struct usage *u, TSNode n)
-{
-    TSNode left = pynode_field(n, "left"), right = pynode_field(n, "right");
-    if (!pynode_is(left, "pattern_list") && !pynode_is(left, "tuple_pattern"))
-        return;
-    if (pynode_is(right, "call"))
-        right = pynode_field(right, "function");
-    if (!pynode_is(right, "attribute"))
-        return;
-    struct param *p = as_param(u, pynode_field(right, "object"));
-    struct span attr = text_of(u->f, pynode_field(right, "attribute"));
-    if (!p || first_known(&p->first) ||
-        (!span_is(attr, "shape") && !span_is(attr, "size")))
-        return;
-    int count = (int)ts_node_named_child_count(left);
-    for (uint32_t i = 0; i < ts_node_named_child_count(left); i++)
-        if (pynode_is(ts_node_named_child(left, i), "list_splat_pattern"))
-            count = -(int)(ts_node_named_child_count(left) - 1);
-    p->first.rank = count;
-}
-
-/* Rank and left side of an einops pattern. */
-static void from_pattern(struct first_use *out, struct span pattern)
-{
-    int rank = 0, nested = 0;
-    bool dots = false, word = false;
-    size_t i;
-    for (i = 0; i < pattern.n; i++) {
-        char c = pattern.p[i];
-        if (c == '-' && i + 1 < pattern.n && pattern.p[i + 1] == '>')
-            break;
-        if (c == ',')
-            return;
-        if (c == '(') {
-            rank += nested++ == 0;
-            word = false;
-        } else if (c == ')') {
-            nested--;
-        } else if (c == '.') {
-            dots = true;
-        } else if (c == ' ') {
-            word = false;
-        } else if (!word) {
-            word = true;
-            rank += nested == 0;
-        }
-    }
-    if (i == pattern.n || rank == 0)
-        return;
-    out->pattern = (struct span){pattern.p, i};
-    out->rank = dots ? -rank : rank;
-}
-
-static int rank_of_layer(struct span name)
-{
-    if (span_ends(name, "1d"))
-        return 3;
-    if (span_ends(name, "2d"))
-        return 4;
-    if (span_ends(name, "3d"))
-        return 5;
-    if (span_is(name, "LSTM") || span_is(name, "GRU") || span_is(name, "RNN") ||
-        span_is(name, "MultiheadAttention") || span_starts(name, "Transformer"))
-        return 3;
-    if (span_is(name, "PixelShuffle") || span_is(name, "Upsample") ||
-        span_is(name, "PixelUnshuffle"))
-        return 4;
-    if (span_ends(name, "Cell"))
-        return 2;
-    return 0;
-}
-
-static void from_expression(const struct facts *f, TSNode value,
-                            struct first_use *out, int depth);
-
-/* return nn.Sequential(...) of a function of the source */
-struct returned {
-    const struct facts *f;
-    TSNode call;
-    bool found;
-};
-
-static bool enter_return(void *payload, TSNode n, const char *field,
-                         uint32_t depth)
-{
-    struct returned *r = payload;
-    (void)field;
-    if (pynode_is(n, "return_statement") && !r->found &&
-        ts_node_named_child_count(n) > 0) {
-        r->call = ts_node_named_child(n, 0);
-        r->found = true;
-    }
-    return !(depth > 0 && (pynode_is(n, "function_definition") ||
-                           pynode_is(n, "class_definition")));
-}
-
-static void from_definition(const struct facts *f, const struct pydef *d,
-                            struct first_use *out, int depth)
-{
-    if (!d->is_class) {
-        struct returned r = {.f = f};
-        struct pyvisit v = {enter_return, NULL, &r};
-        pytree_walk(d->node, &v);
-        if (r.found)
-            from_expression(f, r.call, out, depth + 1);
-        return;
-    }
-    const struct pydef *m = method_of(f, d, "forward", 0);
-    struct params ps = {0};
-    if (!m)
-        return;
-    read_signature(f, m, &ps);
-    read_uses(f, d, m, &ps, true, depth + 1);
-    if (ps.n > 0) {
-        *out = ps.v[0].first;
-        out->size = (struct span){NULL, 0};
-    }
-    params_release(&ps);
-}
-
-/* What the call VALUE builds says about the argument that goes into it. */
-static void from_expression(const struct facts *f, TSNode value,
-                            struct first_use *out, int depth)
-{
-    if (depth > FOLLOW_DEPTH || !pynode_is(value, "call"))
-        return;
-    TSNode args = pynode_field(value, "arguments");
-    struct span dotted =
-        pynode_dotted(f->mod->text, pynode_field(value, "function"));
-    struct span name = last_part(dotted);
-    TSNode first = ts_node_named_child(args, 0);
-    const struct pydef *d = dotted.n ? pymod_def(f->mod, dotted) : NULL;
-
-    if (d) {
-        from_definition(f, d, out, depth);
-    } else if (span_is(name, "Sequential")) {
-        for (uint32_t i = 0; i < ts_node_named_child_count(args) && i < 4; i++)
-            if (!first_known(out))
-                from_expression(f, ts_node_named_child(args, i), out,
-                                depth + 1);
-    } else if (span_is(name, "Rearrange") || span_is(name, "Reduce")) {
-        from_pattern(out, string_value(f, first));
-    } else if (span_is(name, "Embedding")) {
-        out->layer = name;
-        out->size = text_of(f, first);
-        out->ids = true;
-    } else if (rank_of_layer(name) || span_is(name, "Linear") ||
-               span_is(name, "LayerNorm") || span_is(name, "RMSNorm")) {
-        out->layer = name;
-        out->rank = rank_of_layer(name);
-        if (pynode_is(first, "keyword_argument"))
-            first = pynode_field(first, "value");
-        out->size = text_of(f, first);
-    }
-}
-
-/* self.NAME = VALUE in the class. */
-struct built {
-    const struct facts *f;
-    struct span name;
-    TSNode value;
-    bool found;
-};
-
-static bool enter_built(void *payload, TSNode n, const char *field,
-                        uint32_t depth)
-{
-    struct built *b = payload;
-    (void)field;
-    (void)depth;
-    if (pynode_is(n, "assignment") && !b->found &&
-        is_self_attr(b->f, pynode_field(n, "left"), b->name)) {
-        b->value = pynode_field(n, "right");
-        b->found = !ts_node_is_null(b->value);
-    }
-    return true;
-}
-
-static void see_flow(const struct usage *u, TSNode n)
-{
-    TSNode callee = pynode_field(n, "function");
-    TSNode args = pynode_field(n, "arguments");
-    struct span dotted = pynode_dotted(u->f->mod->text, callee);
-    struct span last = last_part(dotted);
-
-    if (pynode_is(callee, "attribute")) {
-        struct param *p = as_param(u, pynode_field(callee, "object"));
-        if (p && !first_known(&p->first) && span_is(last, "permute") &&
-            ts_node_named_child_count(args) >= 3)
-            p->first.rank = (int)ts_node_named_child_count(args);
-    }
-    if (ts_node_is_null(args) || ts_node_named_child_count(args) == 0)
-        return;
-    struct param *p = as_param(u, ts_node_named_child(args, 0));
-    if (!p || first_known(&p->first))
-        return;
-    if (span_is(last, "rearrange") || span_is(last, "reduce") ||
-        span_is(last, "repeat")) {
-        if (ts_node_named_child_count(args) > 1)
-            from_pattern(&p->first,
-                         string_value(u->f, ts_node_named_child(args, 1)));
-    } else if (span_starts(dotted, "self.") && last.n + 5 == dotted.n) {
-        struct built b = {.f = u->f, .name = last};
-        struct pyvisit v = {enter_built, NULL, &b};
-        pytree_walk(u->cls->node, &v);
-        if (b.found)
-            from_expression(u->f, b.value, &p->first, u->depth);
-    } else if (span_starts(last, "conv") || span_ends(last, "pool2d") ||
-               span_ends(last, "pool1d")) {
-        p->first.rank = rank_of_layer(last);
-    }
-}
-
-static void read_uses(const struct facts *f, const struct pydef *cls,
-                      const struct pydef *method, struct params *ps,
-                      bool forward, int depth)
-{
-    struct usage u = {f, cls, ps, forward, depth};
-    struct pyvisit v = {enter_use, NULL, &u};
-    if (depth <= FOLLOW_DEPTH)
+    struct usage copy = *u;
+    struct pyvisit v = {enter_use, NULL, &copy};
+    if (u->depth <= FOLLOW_DEPTH)
         pytree_walk(pynode_field(method->node, "body"), &v);
+}
+
+/* Signature and uses of method M of class CLS. */
+static void read_method(const struct facts *f, const struct pydef *cls,
+                        const struct pydef *m, struct params *out, bool forward)
+{
+    unsigned left = FOLLOW_MAX;
+    struct usage u = {f, cls, cls, out, forward, 0, &left};
+    walk_signature(f, m, true, out);
+    walk_uses(&u, m);
 }
 
 /* ---- the whole ---- */
@@ -630,10 +598,10 @@ static void find_configs(struct facts *f)
             span_ends(d->name, "Config") || span_ends(d->name, "Args") ||
             span_ends(d->name, "Options") || span_ends(d->name, "Params");
         for (size_t k = 0; k < d->decorators.n; k++)
-            data = data ||
-                   span_is(last_part(d->decorators.v[k].dotted), "dataclass");
+            data = data || span_is(walk_last_part(d->decorators.v[k].dotted),
+                                   "dataclass");
         if (d->is_class && data && d->outer < 0)
-            add_span(&f->classes, d->name);
+            spans_add(&f->classes, d->name);
     }
 }
 
@@ -643,20 +611,19 @@ static void read_base_signatures(const struct facts *f, const struct pydef *d,
 {
     for (size_t i = 0; i < d->bases.n && depth < 8; i++) {
         const struct pydef *b = pymod_def(f->mod, d->bases.v[i].dotted);
-        const struct pydef *m =
-            b && b->is_class && b != d ? method_of(f, b, "__init__", 0) : NULL;
+        const struct pydef *m = b && b->is_class && b != d
+                                    ? walk_method(f, b, "__init__", 0)
+                                    : NULL;
         struct params base = {0};
         if (!m)
             continue;
-        read_signature(f, m, &base);
-        read_uses(f, b, m, &base, false, 1);
+        read_method(f, b, m, &base, false);
         for (size_t k = 0; k < base.n; k++) {
             struct param p = base.v[k];
             if (p.kind == PARAM_VAR || p.kind == PARAM_VAR_KW ||
                 params_find(out, p.name) || out->n >= 64)
                 continue;
-            memset(&base.v[k].choices, 0, sizeof(p.choices));
-            memset(&base.v[k].attrs, 0, sizeof(p.attrs));
+            disown(&base.v[k]);
             p.kind = PARAM_KW;
             p.inherited = true;
             array_push(out, p);
@@ -676,18 +643,17 @@ static bool has_var_kw(const struct params *ps)
 
 void facts_signature(struct facts *f)
 {
-    const struct pydef *m = method_of(f, f->entry, "__init__", 0);
+    const struct pydef *m = walk_method(f, f->entry, "__init__", 0);
     if (m) {
-        read_signature(f, m, &f->init);
-        read_uses(f, f->entry, m, &f->init, false, 0);
+        read_method(f, f->entry, m, &f->init, false);
         f->has_var_kw = has_var_kw(&f->init);
         if (f->has_var_kw)
             read_base_signatures(f, f->entry, &f->init, 0);
     }
-    m = method_of(f, f->entry, "forward", 0);
+    m = walk_method(f, f->entry, "forward", 0);
     if (m) {
-        read_signature(f, m, &f->forward);
-        read_uses(f, f->entry, m, &f->forward, true, 0);
+        read_method(f, f->entry, m, &f->forward, true);
+        objects_read(f, m);
     }
 }
 
@@ -711,6 +677,7 @@ void facts_release(struct facts *f)
 {
     params_release(&f->init);
     params_release(&f->forward);
+    params_release(&f->fields);
     array_release(&f->classes);
     if (f->mod)
         pymod_free(f->mod);
@@ -743,8 +710,7 @@ void facts_merge(struct facts *f, struct params *ps, const struct val *list)
         struct param p = {0};
         if (old) {
             p = *old;
-            memset(&old->choices, 0, sizeof(old->choices));
-            memset(&old->attrs, 0, sizeof(old->attrs));
+            disown(old);
         }
         p.name = arena_span(&f->arena, name);
         p.kind = kind_from(val_gets(v, "kind"));
@@ -756,8 +722,7 @@ void facts_merge(struct facts *f, struct params *ps, const struct val *list)
     for (size_t i = 0; i < ps->n && has_var_kw(&out); i++)
         if (ps->v[i].inherited && !params_find(&out, ps->v[i].name)) {
             array_push(&out, ps->v[i]);
-            memset(&ps->v[i].choices, 0, sizeof(ps->v[i].choices));
-            memset(&ps->v[i].attrs, 0, sizeof(ps->v[i].attrs));
+            disown(&ps->v[i]);
         }
     params_release(ps);
     *ps = out;

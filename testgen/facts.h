@@ -50,11 +50,13 @@ struct param {
     struct span name, annotation, dflt; /* text, empty = none */
     enum param_kind kind;
     bool has_default;
-    bool inherited;       /* of a base's constructor, behind **kwargs */
-    unsigned uses;        /* enum param_use */
-    int unpacked;         /* a, b, c = p: 3 */
-    struct spans choices; /* strings (without quotes) it is compared to */
-    struct spans attrs;
+    bool inherited;         /* of a base's constructor, behind **kwargs */
+    unsigned uses;          /* enum param_use */
+    int unpacked;           /* a, b, c = p: 3 */
+    struct spans choices;   /* strings (without quotes) it is compared to */
+    struct spans attrs;     /* also "a.b" of p.a.b, and keys */
+    struct spans keys;      /* of p["name"] and p.get("name") */
+    struct spans called;    /* those of attrs that are called */
     struct first_use first; /* parameters of forward */
 };
 
@@ -67,6 +69,7 @@ struct facts {
     struct pymod *mod; /* owned */
     const struct pydef *entry;
     struct params init, forward;
+    struct params fields; /* "data.x": what forward reads of an object `data` */
     bool has_var_kw;      /* the constructor takes **kwargs */
     struct spans classes; /* dataclasses and other holders of options */
     struct arena arena;
@@ -79,6 +82,16 @@ void facts_release(struct facts *f);
 
 /* Fill init and forward of F, whose mod and entry are set. */
 void facts_signature(struct facts *f);
+
+/* Parameter P is no tensor: attributes or keys are read that tensors lack. */
+bool param_is_object(const struct param *p);
+/* Attributes (or keys) of P that hold values: no methods, nothing that every
+ * tensor has. The array is the caller's. */
+void param_fields(const struct param *p, struct spans *out);
+/* NAME is an attribute that every tensor has. */
+bool is_tensor_attribute(struct span name);
+/* S once, at most 64 of them. */
+void spans_add(struct spans *list, struct span s);
 
 void params_release(struct params *ps);
 struct param *params_find(const struct params *ps, struct span name);

@@ -107,17 +107,16 @@ static struct val *without_unused(struct arena *a, const struct facts *f,
 {
     struct val *s = state_copy(a, state);
     bool changed = false;
-    int64_t at = 0;
-    for (size_t i = 0; i < f->forward.n; i++) {
-        const struct param *p = &f->forward.v[i];
-        if (!state_input(state, p->name))
-            continue;
-        for (size_t k = 0; k < val_len(unused) && p->has_default; k++)
-            if (val_as_int(val_at(unused, k), -1) == at) {
-                state_set_input(a, s, p->name, NULL);
+    struct span keys[64];
+    size_t n = state_order(f, state, keys, 64);
+    for (size_t i = 0; i < n; i++) {
+        const struct param *p = params_find(&f->forward, keys[i]);
+        bool optional = key_argument(keys[i]).n || (p && p->has_default);
+        for (size_t k = 0; k < val_len(unused) && optional; k++)
+            if (val_as_int(val_at(unused, k), -1) == (int64_t)i) {
+                state_set_input(a, s, keys[i], NULL);
                 changed = true;
             }
-        at++;
     }
     return changed ? s : NULL;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-testgen
-TESTGEN_SRCS := testgen/facts.c testgen/propose.c testgen/state.c \
+TESTGEN_SRCS := testgen/facts.c testgen/flow.c testgen/fields.c \
+	testgen/objects.c testgen/parts.c testgen/propose.c testgen/state.c \
 	testgen/moves.c testgen/refine.c testgen/gate.c testgen/scale.c \
 	testgen/foreign.c testgen/grow.c
 km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
@@ -10,5 +11,6 @@ km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
 km-testgen_ARCHIVES := py run
 # The tables are part of the memo's key.
 EMBED += lib/run/probe.py lib/run/watch.py lib/run/counts.py \
-	lib/run/examine.py testgen/names.def testgen/sizes.def testgen/refine.def
+	lib/run/examine.py testgen/names.def testgen/sizes.def testgen/refine.def \
+	testgen/tensor.def
 UNIT_SRCS += $(TESTGEN_SRCS)

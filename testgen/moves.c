@@ -56,24 +56,18 @@ int moves_named(const struct moves *m, struct span name)
 bool moves_direct(const struct moves *m, struct span input)
 {
     const struct val *tensors = val_path(m->reply, "op.tensors");
-    int64_t at = 0;
-    for (size_t i = 0; i < m->f->forward.n; i++) {
-        if (!state_input(m->state, m->f->forward.v[i].name))
-            continue;
-        if (span_eq(m->f->forward.v[i].name, input)) {
-            for (size_t k = 0; k < val_len(tensors); k++)
-                if (val_geti(val_at(tensors, k), "input", -1) == at)
-                    return true;
-            return false;
-        }
-        at++;
-    }
+    struct span keys[64];
+    size_t n = state_order(m->f, m->state, keys, 64);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < val_len(tensors) && span_eq(keys[i], input); k++)
+            if (val_geti(val_at(tensors, k), "input", -1) == (int64_t)i)
+                return true;
     return false;
 }
 
 static int relevance(const struct moves *m, struct span name)
 {
-    return (moves_direct(m, name) ? 6 : 0) + moves_named(m, name);
+    return (moves_direct(m, name) ? 6 : 0) + moves_named(m, key_field(name));
 }
 
 static void set_input(struct moves *m, struct span name, struct val *input,
@@ -432,10 +426,8 @@ void moves_supply(struct moves *m, struct span name, int weight)
     const char *ev = "";
     const struct param *p = params_find(&m->f->forward, name);
     if (p && !m->construct && p->kind != PARAM_VAR_KW &&
-        !state_input(m->state, name)) {
-        struct val *v = propose_input(m->a, m->f, s, p, &ev);
-        val_set(m->a, v, "ev", val_strz(m->a, ev));
-        state_set_input(m->a, s, name, v);
+        !state_passes(m->state, name)) {
+        propose_argument(m->a, m->f, s, p);
         add(m, s, weight);
         return;
     }
@@ -450,13 +442,53 @@ void moves_supply(struct moves *m, struct span name, int weight)
 void moves_drop(struct moves *m, struct span name, int weight)
 {
     struct val *s = state_copy(m->a, m->state);
-    if (state_input(m->state, name) && !m->construct)
-        state_set_input(m->a, s, name, NULL);
+    if (state_passes(m->state, name) && !m->construct)
+        state_drop_input(m->a, s, name);
     else if (state_init(m->state, name))
         state_set_init(m->a, s, name, NULL, NULL);
     else
         return;
     add(m, s, weight);
+}
+
+/* Attribute FIELD of argument P, where that lacks it. */
+static void add_field(struct moves *m, const struct param *p, struct span field,
+                      int weight)
+{
+    struct val *s = state_copy(m->a, m->state);
+    const char *ev = "";
+    const char *key = arena_printf(m->a, "%.*s.%.*s", (int)p->name.n, p->name.p,
+                                   (int)field.n, field.p);
+    if (state_input(s, span_str(key)))
+        return;
+    struct val *v = propose_field(m->a, m->f, s, p->name, field, &ev);
+    val_set(m->a, v, "ev", val_strz(m->a, "asked for in a run"));
+    state_set_input(m->a, s, span_str(key), v);
+    add(m, s, weight);
+}
+
+void moves_field(struct moves *m, struct span field, bool keyed, int weight)
+{
+    if (field.n == 0 || field.n > 60 || (!keyed && is_tensor_attribute(field)))
+        return;
+    for (size_t i = 0; i < m->f->forward.n; i++) {
+        const struct param *p = &m->f->forward.v[i];
+        struct span how = state_form(m->state, p->name);
+        int w = weight + 2 * moves_named(m, p->name);
+        if (!state_passes(m->state, p->name) || span_is(how, "tuple"))
+            continue;
+        if (how.n) {
+            add_field(m, p, field, w);
+            continue;
+        }
+        struct param as = *p;
+        if (keyed)
+            as.keys = (struct spans){&field, 1, 1};
+        struct val *s = state_copy(m->a, m->state);
+        state_drop_input(m->a, s, p->name);
+        propose_object(m->a, m->f, s, &as, field);
+        add(m, s, w);
+    }
 }
 
 /* A sequence of N items after the model of SEQ: its items, the last again. */

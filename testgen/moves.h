@@ -44,6 +44,8 @@ void moves_side(struct moves *m, int64_t side, int weight);
 /* The argument NAME (of the constructor or of forward) is passed too. */
 void moves_supply(struct moves *m, struct span name, int weight);
 void moves_drop(struct moves *m, struct span name, int weight);
+/* An argument of forward is an object (KEYED: a dict) with FIELD. */
+void moves_field(struct moves *m, struct span field, bool keyed, int weight);
 /* Constructor argument NAME gets VALUE. */
 void moves_init(struct moves *m, struct span name, struct val *value,
                 const char *evidence, int weight);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 
 #include "log.h"
+#include "testgen/objects.h"
 #include "testgen/propose.h"
 
 enum name_kind { NK_INT, NK_FLOAT, NK_BOOL, NK_STR, NK_EXPR, NK_LIST };
@@ -156,7 +157,7 @@ int64_t propose_int(const struct facts *f, const struct val *state,
 /* ---- constructor ---- */
 
 /* `has` the word as a whole identifier: "int" in "Optional[int]". */
-static bool annotation_has(struct span s, const char *word)
+bool annotation_has(struct span s, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= s.n; i++) {
@@ -170,76 +171,7 @@ static bool annotation_has(struct span s, const char *word)
     return false;
 }
 
-/* The option-like class of the source that P may stand for. */
-static struct span config_class(const struct facts *f, const struct param *p)
-{
-    for (size_t i = 0; i < f->classes.n; i++)
-        if (span_eq(p->annotation, f->classes.v[i]))
-            return f->classes.v[i];
-    bool named = span_starts(p->name, "config") || span_is(p->name, "cfg") ||
-                 span_is(p->name, "args") || span_is(p->name, "opt") ||
-                 span_is(p->name, "hparams") || span_is(p->name, "conf") ||
-                 span_is(p->name, "params") || span_is(p->name, "options");
-    if (named && f->classes.n == 1 && !p->annotation.n)
-        return f->classes.v[0];
-    return (struct span){NULL, 0};
-}
-
-/* CLASS(field=value, ...) for the fields without a default. */
-static const char *config_expr(struct arena *a, const struct facts *f,
-                               struct span cls)
-{
-    const struct pydef *d = pymod_def(f->mod, cls);
-    struct buf b = BUF_INIT(8192);
-    const char *sep = "";
-    buf_printf(&b, "%.*s(", (int)cls.n, cls.p);
-    for (size_t i = 0; d && i < f->mod->syms.n; i++) {
-        const struct pysym *s = &f->mod->syms.v[i];
-        if (s->scope != d->scope || s->kind != PYSYM_ANNOTATED ||
-            s->value_start != s->value_end)
-            continue;
-        struct val *v = propose_by_name(a, f, s->name);
-        if (!v)
-            v = val_int(a, 16);
-        buf_printf(&b, "%s%.*s=", sep, (int)s->name.n, s->name.p);
-        if (py_literal(&b, v))
-            break;
-        sep = ", ";
-    }
-    buf_addc(&b, ')');
-    const char *text = arena_strdup(a, buf_span(&b));
-    buf_release(&b);
-    return text;
-}
-
-/* SimpleNamespace or dict with the attributes that the source reads. */
-static struct val *options_value(struct arena *a, const struct facts *f,
-                                 const struct param *p)
-{
-    struct buf b = BUF_INIT(16384);
-    bool keyed = p->uses & USE_KEYED;
-    buf_adds(&b, keyed ? "{" : "__import__('types').SimpleNamespace(");
-    const char *sep = "";
-    for (size_t i = 0; i < p->attrs.n; i++) {
-        struct span name = p->attrs.v[i];
-        if (keyed && span_is(name, "get"))
-            continue;
-        struct val *v = propose_by_name(a, f, name);
-        if (!v)
-            v = val_int(a, 16);
-        buf_printf(&b, keyed ? "%s'%.*s': " : "%s%.*s=", sep, (int)name.n,
-                   name.p);
-        if (py_literal(&b, v))
-            break;
-        sep = ", ";
-    }
-    buf_addc(&b, keyed ? '}' : ')');
-    struct val *v = expr_val(a, arena_strdup(a, buf_span(&b)));
-    buf_release(&b);
-    return v;
-}
-
-static bool is_tensor_attr(const struct param *p)
+static bool is_module_like(const struct param *p)
 {
     static const char *const attrs[] = {
         "parameters", "modules", "children",   "eval",         "train",
@@ -280,89 +212,20 @@ static struct val *module_value(struct arena *a, const struct facts *f,
     return expr_val(a, text);
 }
 
-/* Class of the source whose instance P must be: annotated so, or checked by
- * isinstance. */
-static struct span instance_class(const struct facts *f, const struct param *p)
-{
-    char check[120];
-    int n = snprintf(check, sizeof(check), "isinstance(%.*s, ",
-                     (int)MIN(p->name.n, 80), p->name.p);
-    const char *at = memmem(f->mod->text.p, f->mod->text.n, check, (size_t)n);
-    struct span s = p->annotation;
-    if (at) {
-        at += n;
-        s.p = at;
-        s.n = 0;
-        while (s.n < 200 && !strchr("\n:", at[s.n]) &&
-               at + s.n + 1 < f->mod->text.p + f->mod->text.n)
-            s.n++;
-    }
-    for (size_t i = 0; i < s.n;) {
-        size_t k = i;
-        while (k < s.n && (isalnum((unsigned char)s.p[k]) || s.p[k] == '_'))
-            k++;
-        struct span word = {s.p + i, k - i};
-        if (word.n && facts_has_class(f, word))
-            return word;
-        i = k + 1;
-    }
-    return (struct span){NULL, 0};
-}
-
-/* CLASS(...) with proposals for what its constructor requires. */
-static const char *instance_expr(struct arena *a, const struct facts *f,
-                                 struct span cls, int depth)
-{
-    struct facts child = {.mod = f->mod, .classes = f->classes};
-    struct buf b = BUF_INIT(8192);
-    const char *sep = "", *ev;
-    child.entry = pymod_def(f->mod, cls);
-    facts_signature(&child);
-    buf_printf(&b, "%.*s(", (int)cls.n, cls.p);
-    for (size_t i = 0; i < child.init.n && depth < 3; i++) {
-        const struct param *p = &child.init.v[i];
-        if (p->has_default || p->kind == PARAM_VAR || p->kind == PARAM_VAR_KW)
-            continue;
-        struct span inner = instance_class(&child, p);
-        struct val *v =
-            inner.n && !span_eq(inner, cls)
-                ? expr_val(a, instance_expr(a, &child, inner, depth + 1))
-                : propose_init(a, &child, NULL, p, &ev);
-        buf_printf(&b, "%s%.*s=", sep, (int)p->name.n, p->name.p);
-        py_literal(&b, v);
-        sep = ", ";
-    }
-    buf_addc(&b, ')');
-    const char *text = arena_strdup(a, buf_span(&b));
-    buf_release(&b);
-    params_release(&child.init);
-    params_release(&child.forward);
-    arena_release(&child.arena);
-    return text;
-}
-
 static struct val *by_use(struct arena *a, const struct facts *f,
                           const struct val *state, const struct param *p,
                           const char **evidence)
 {
-    struct span cls = config_class(f, p);
-    if (cls.n) {
-        *evidence = "config class in source";
-        return expr_val(a, config_expr(a, f, cls));
-    }
-    cls = instance_class(f, p);
-    if (cls.n && !span_eq(cls, f->entry->name)) {
-        *evidence = "class in source";
-        return expr_val(a, instance_expr(a, f, cls, 0));
-    }
-    if ((p->uses & USE_ATTRS) && is_tensor_attr(p)) {
+    struct val *v = object_value(a, f, p, evidence);
+    if (v)
+        return v;
+    if ((p->uses & USE_ATTRS) && is_module_like(p)) {
         *evidence = "used as a module";
         return module_value(a, f, state, false);
     }
-    if ((p->uses & USE_KEYED) || ((p->uses & USE_ATTRS) && p->attrs.n > 0)) {
-        *evidence = "attributes read in source";
-        return options_value(a, f, p);
-    }
+    v = object_options(a, f, p, evidence);
+    if (v)
+        return v;
     if (p->uses & USE_CALLED) {
         const struct name_row *row = find_name(p->name);
         *evidence = "called in source";
@@ -525,6 +388,9 @@ static bool is_graph(const struct facts *f)
     for (size_t i = 0; i < f->forward.n; i++)
         if (strcmp(input_form(f->forward.v[i].name), "edges") == 0)
             return true;
+    for (size_t i = 0; i < f->fields.n; i++)
+        if (strcmp(input_form(key_field(f->fields.v[i].name)), "edges") == 0)
+            return true;
     return false;
 }
 
@@ -617,10 +483,12 @@ static int default_rank(const struct facts *f, bool *first)
 static struct val *like_first(struct arena *a, const struct facts *f,
                               const struct val *state, const struct param *p)
 {
-    for (size_t i = 0; i < f->forward.n; i++) {
-        struct val *v = state_input(state, f->forward.v[i].name);
+    struct span keys[64];
+    size_t n = state_order(f, state, keys, 64);
+    for (size_t i = 0; i < n; i++) {
+        struct val *v = state_input(state, keys[i]);
         int64_t shape[8];
-        if (&f->forward.v[i] == p || !v || !input_is_tensor(v))
+        if (span_eq(key_field(keys[i]), p->name) || !input_is_tensor(v))
             continue;
         return input_tensor(a, p->name, shape, input_shape(v, shape, 8));
     }
@@ -636,7 +504,8 @@ static struct val *by_form(struct arena *a, const struct facts *f,
     struct val *like = like_first(a, f, state, p);
 
     if (strcmp(form, "ids") == 0) {
-        if (!source_has(f, "Embedding("))
+        if (!source_has(f, "Embedding(") ||
+            (is_graph(f) && span_is(p->name, "x")))
             return NULL;
         s[1] = tokens;
         return input_ids(a, p->name, s, 2, 15);
@@ -661,11 +530,36 @@ static struct val *by_form(struct arena *a, const struct facts *f,
                    ? input_tensor(a, p->name, s, 1)
                    : input_ids(a, p->name, s, 1, 1);
     }
-    if (strcmp(form, "mask") == 0) {
+    if (strcmp(form, "edgefeat") == 0) {
+        s[0] = 2 * PLAN_NODES;
+        s[1] = propose_int(f, state, "edge_dim", feature_size(f, state));
+        return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
+    }
+    if (strcmp(form, "points") == 0) {
+        s[0] = PLAN_NODES;
+        s[1] = 3;
+        return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
+    }
+    if (strcmp(form, "nodes") == 0)
+        return input_value(
+            a, p->name,
+            val_int(a, span_ends(p->name, "nodes") ? PLAN_NODES : PLAN_BATCH));
+    if (strcmp(form, "cats") == 0) {
         s[1] = tokens;
-        if (like && val_len(val_get(like, "shape")) >= 2)
-            s[1] = val_as_int(val_at(val_get(like, "shape"), 1), tokens);
-        return input_mask(a, p->name, s, 2);
+        s[2] = 2;
+        return input_ids(a, p->name, s, 3, 3);
+    }
+    if (strcmp(form, "lengths") == 0) {
+        struct val *v = input_ids(a, p->name, s, 1, tokens);
+        val_set(a, v, "lo", val_int(a, tokens));
+        return v;
+    }
+    if (strcmp(form, "mask") == 0) {
+        int64_t of[8] = {0, tokens};
+        size_t rank = like ? input_shape(like, of, 8) : 0;
+        s[1] = rank == 4 ? of[2] : of[1];
+        s[2] = of[3];
+        return input_mask(a, p->name, s, rank == 4 ? 3 : 2);
     }
     if (strcmp(form, "like") == 0)
         return like;
@@ -784,12 +678,9 @@ void propose_rest(struct arena *a, const struct facts *f, struct val *state)
     for (size_t i = 0; i < f->forward.n; i++) {
         const struct param *p = &f->forward.v[i];
         bool var = p->kind == PARAM_VAR;
-        if (p->has_default || p->kind == PARAM_VAR_KW || (var && i > 0) ||
-            state_input(state, p->name))
-            continue;
-        struct val *v = propose_input(a, f, state, p, &ev);
-        val_set(a, v, "ev", val_strz(a, ev));
-        state_set_input(a, state, p->name, v);
+        if (!p->has_default && p->kind != PARAM_VAR_KW && (!var || i == 0) &&
+            !state_passes(state, p->name))
+            propose_argument(a, f, state, p);
     }
 }
 

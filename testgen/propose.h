@@ -30,6 +30,21 @@ bool propose_name_fits(const char *patterns, struct span name);
 struct val *propose_input(struct arena *a, const struct facts *f,
                           const struct val *state, const struct param *p,
                           const char **evidence);
+/* The same for what is read as ARG.FIELD. */
+struct val *propose_field(struct arena *a, const struct facts *f,
+                          const struct val *state, struct span arg,
+                          struct span field, const char **evidence);
+/* STATE gets argument P of forward: an input, or, where it is an object, one
+ * for each of its fields and EXTRA (may be empty). */
+void propose_object(struct arena *a, const struct facts *f, struct val *state,
+                    const struct param *p, struct span extra);
+void propose_argument(struct arena *a, const struct facts *f, struct val *state,
+                      const struct param *p);
+/* STATE without objects: each is a tensor. NULL when it has none. */
+struct val *propose_tensors(struct arena *a, const struct facts *f,
+                            const struct val *state);
+/* WORD is one of the annotation's identifiers. */
+bool annotation_has(struct span annotation, const char *word);
 /* Shape of a tensor of RANK as the state's sizes suggest; CHANNELS first when
  * rank > 3 or FIRST. */
 void propose_shape(const struct facts *f, const struct val *state, int rank,

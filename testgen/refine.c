@@ -307,6 +307,13 @@ static void act_equal(struct moves *m, const struct rule_match *r)
         }
 }
 
+/* "'Tensor' object has no attribute 'x'": it is meant to be an object. */
+static void act_field(struct moves *m, const struct rule_match *r)
+{
+    if (!m->construct)
+        moves_field(m, group(r, r->a), false, 32);
+}
+
 struct rule {
     const char *text;
     action_fn *act;
@@ -444,6 +451,13 @@ static void from_keys(struct moves *m)
     }
 }
 
+/* 'name': a dict among the inputs lacks it. */
+static void from_key(struct moves *m, struct span message)
+{
+    if (message.n > 2 && message.p[0] == '\'' && !m->construct)
+        moves_field(m, (struct span){message.p + 1, message.n - 2}, true, 30);
+}
+
 /* An assert that compares nothing may be about divisibility of the integers
  * that it names. */
 static void from_integers(struct moves *m, const struct val *vars)
@@ -494,8 +508,10 @@ void refine(struct moves *m)
         (span_is(val_gets(m->reply, "class"), "AssertionError") ||
          span_is(val_gets(m->reply, "class"), "ValueError")))
         from_integers(m, val_get(frame, "vars"));
-    if (span_is(val_gets(m->reply, "class"), "KeyError"))
+    if (span_is(val_gets(m->reply, "class"), "KeyError")) {
         from_keys(m);
+        from_key(m, message);
+    }
     if (span_is(val_gets(m->reply, "class"), "ValueError") ||
         span_is(val_gets(m->reply, "class"), "AssertionError"))
         from_message(m);

@@ -621,8 +621,13 @@ static struct val *beginnings(struct search *s)
         propose_rest(s->a, s->f, state);
         val_push(s->a, l, state);
     }
-    if (!s->conf->seeds)
-        val_push(s->a, l, propose_state(s->a, s->f));
+    if (!s->conf->seeds) {
+        struct val *state = propose_state(s->a, s->f);
+        struct val *plain = propose_tensors(s->a, s->f, state);
+        val_push(s->a, l, state);
+        if (plain)
+            val_push(s->a, l, plain);
+    }
     return l;
 }
 

@@ -66,6 +66,73 @@ void state_set_input(struct arena *a, struct val *state, struct span name,
         val_del(in, key);
 }
 
+struct span state_form(const struct val *state, struct span name)
+{
+    const struct val *form = val_get(state, "form");
+    for (size_t i = 0; i < val_len(form); i++)
+        if (span_eq(form->map.keys[i], name))
+            return val_as_str(form->map.v[i]);
+    return (struct span){NULL, 0};
+}
+
+void state_set_form(struct arena *a, struct val *state, struct span name,
+                    const char *how)
+{
+    if (!val_get(state, "form"))
+        val_set(a, state, "form", val_map(a));
+    val_set(a, val_get(state, "form"), arena_strdup(a, name), val_strz(a, how));
+}
+
+struct span key_argument(struct span key)
+{
+    const char *dot = memchr(key.p, '.', key.n);
+    return (struct span){key.p, dot ? (size_t)(dot - key.p) : 0};
+}
+
+struct span key_field(struct span key)
+{
+    size_t n = key_argument(key).n;
+    return n ? (struct span){key.p + n + 1, key.n - n - 1} : key;
+}
+
+static bool is_part(struct span key, struct span name)
+{
+    return span_eq(key_argument(key), name);
+}
+
+bool state_passes(const struct val *state, struct span name)
+{
+    const struct val *in = val_get(state, "in");
+    for (size_t i = 0; i < val_len(in); i++)
+        if (span_eq(in->map.keys[i], name) || is_part(in->map.keys[i], name))
+            return true;
+    return false;
+}
+
+void state_drop_input(struct arena *a, struct val *state, struct span name)
+{
+    struct val *in = val_get(state, "in");
+    for (size_t i = val_len(in); i > 0; i--)
+        if (span_eq(in->map.keys[i - 1], name) ||
+            is_part(in->map.keys[i - 1], name))
+            state_set_input(a, state, in->map.keys[i - 1], NULL);
+    if (state_form(state, name).n)
+        val_del(val_get(state, "form"), arena_strdup(a, name));
+}
+
+size_t state_order(const struct facts *f, const struct val *state,
+                   struct span *keys, size_t cap)
+{
+    const struct val *in = val_get(state, "in");
+    size_t n = 0;
+    for (size_t i = 0; i < f->forward.n; i++)
+        for (size_t k = 0; k < val_len(in); k++)
+            if (n < cap && (span_eq(in->map.keys[k], f->forward.v[i].name) ||
+                            is_part(in->map.keys[k], f->forward.v[i].name)))
+                keys[n++] = in->map.keys[k];
+    return n;
+}
+
 struct val *expr_val(struct arena *a, const char *text)
 {
     struct val *v = val_map(a);
@@ -273,66 +340,165 @@ static bool holds_expr(const struct val *v)
     return false;
 }
 
-/* Arguments in order until one is left out or can only go by keyword. */
-static bool goes_positionally(const struct params *ps, const struct val *given,
-                              bool plain)
+static const struct val *given_value(const struct val *given, struct span name)
+{
+    for (size_t k = 0; k < val_len(given); k++)
+        if (span_eq(given->map.keys[k], name))
+            return given->map.v[k];
+    return NULL;
+}
+
+/* Constructor arguments in order until one is left out or can only go by
+ * keyword. */
+static bool inits_in_order(const struct params *ps, const struct val *given)
 {
     bool gap = false;
     for (size_t i = 0; i < ps->n; i++) {
         const struct param *p = &ps->v[i];
-        const struct val *v = NULL;
-        for (size_t k = 0; k < val_len(given); k++)
-            if (span_eq(given->map.keys[k], p->name))
-                v = given->map.v[k];
+        const struct val *v = given_value(given, p->name);
         if (!v)
             gap = gap || p->kind != PARAM_VAR;
         else if (gap || p->kind == PARAM_KW || p->kind == PARAM_VAR_KW ||
-                 (plain && holds_expr(val_get(v, "v"))))
+                 holds_expr(val_get(v, "v")))
             return false;
     }
     return true;
 }
 
-static int add_parameter_list(struct buf *out, const struct params *ps,
-                              const struct val *given, bool constructor)
+static bool inputs_in_order(const struct params *ps, const struct val *state)
+{
+    bool gap = false;
+    if (val_len(val_get(state, "form")) || val_getb(state, "unwrap", false))
+        return false;
+    for (size_t i = 0; i < ps->n; i++) {
+        const struct param *p = &ps->v[i];
+        if (!state_input(state, p->name))
+            gap = gap || p->kind != PARAM_VAR;
+        else if (gap || p->kind == PARAM_KW || p->kind == PARAM_VAR_KW)
+            return false;
+    }
+    return true;
+}
+
+static int add_init_list(struct buf *out, const struct params *ps,
+                         const struct val *given)
 {
     buf_adds(out, "self");
-    for (size_t i = 0; i < ps->n; i++)
-        for (size_t k = 0; k < val_len(given); k++)
-            if (span_eq(given->map.keys[k], ps->v[i].name) &&
-                !(constructor && holds_expr(val_get(given->map.v[k], "v")))) {
-                buf_adds(out, ", ");
-                buf_addspan(out, ps->v[i].name);
-            }
+    for (size_t i = 0; i < ps->n; i++) {
+        const struct val *v = given_value(given, ps->v[i].name);
+        if (v && !holds_expr(val_get(v, "v"))) {
+            buf_adds(out, ", ");
+            buf_addspan(out, ps->v[i].name);
+        }
+    }
     return out->full ? -1 : 0;
 }
 
-static int add_call(struct buf *out, const struct params *ps,
-                    const struct val *given, bool constructor)
+static int add_init_call(struct buf *out, const struct params *ps,
+                         const struct val *given)
 {
     const char *sep = "";
     bool gap = false;
     for (size_t i = 0; i < ps->n; i++) {
         const struct param *p = &ps->v[i];
-        const struct val *v = NULL;
-        for (size_t k = 0; k < val_len(given); k++)
-            if (span_eq(given->map.keys[k], p->name))
-                v = given->map.v[k];
+        const struct val *v = given_value(given, p->name);
         if (!v) {
             gap = gap || p->kind != PARAM_VAR;
             continue;
         }
         buf_adds(out, sep);
         sep = ", ";
-        if ((gap && p->kind == PARAM_POS) || p->kind == PARAM_KW ||
-            (constructor && p->kind == PARAM_POS)) {
+        if (p->kind == PARAM_POS || p->kind == PARAM_KW) {
             buf_addspan(out, p->name);
             buf_addc(out, '=');
         }
-        if (constructor && holds_expr(val_get(v, "v")))
+        if (holds_expr(val_get(v, "v")))
             py_literal(out, val_get(v, "v"));
         else
             buf_addspan(out, p->name);
+    }
+    return out->full ? -1 : 0;
+}
+
+/* The parameter of Model's forward for KEY: the name of the field, behind that
+ * of the argument where it is not the only one. */
+static int add_input_name(struct buf *out, const struct facts *f,
+                          const struct val *state, struct span key)
+{
+    const struct val *in = val_get(state, "in");
+    struct span argument = key_argument(key), field = key_field(key);
+    bool clash = argument.n && params_find(&f->forward, field);
+    for (size_t i = 0; i < val_len(in) && argument.n && !clash; i++)
+        clash = !span_eq(in->map.keys[i], key) &&
+                span_eq(key_field(in->map.keys[i]), field);
+    if (clash) {
+        buf_addspan(out, argument);
+        buf_addc(out, '_');
+    }
+    return buf_addspan(out, field);
+}
+
+static int add_input_list(struct buf *out, const struct facts *f,
+                          const struct val *state)
+{
+    struct span keys[64];
+    size_t n = state_order(f, state, keys, 64);
+    buf_adds(out, "self");
+    for (size_t i = 0; i < n; i++) {
+        buf_adds(out, ", ");
+        add_input_name(out, f, state, keys[i]);
+    }
+    return out->full ? -1 : 0;
+}
+
+/* What forward gets as argument NAME. */
+static int add_argument(struct buf *out, const struct facts *f,
+                        const struct val *state, struct span name)
+{
+    const struct val *in = val_get(state, "in");
+    struct span how = state_form(state, name);
+    const char *sep = "";
+    bool dict = span_is(how, "dict");
+    if (span_is(how, "tuple"))
+        return buf_printf(out, "tuple(%.*s)", (int)name.n, name.p);
+    if (!how.n)
+        return buf_addspan(out, name);
+    if (dict)
+        buf_addc(out, '{');
+    else if (span_is(how, "object"))
+        buf_adds(out, "__import__('types').SimpleNamespace(");
+    else
+        buf_printf(out, "%.*s(", (int)how.n, how.p);
+    for (size_t i = 0; i < val_len(in); i++) {
+        struct span key = in->map.keys[i], field = key_field(key);
+        if (!is_part(key, name))
+            continue;
+        buf_printf(out, dict ? "%s'%.*s': " : "%s%.*s=", sep, (int)field.n,
+                   field.p);
+        add_input_name(out, f, state, key);
+        sep = ", ";
+    }
+    return buf_addc(out, dict ? '}' : ')');
+}
+
+static int add_forward_call(struct buf *out, const struct facts *f,
+                            const struct val *state)
+{
+    const char *sep = "";
+    bool gap = false;
+    for (size_t i = 0; i < f->forward.n; i++) {
+        const struct param *p = &f->forward.v[i];
+        if (!state_passes(state, p->name)) {
+            gap = gap || p->kind != PARAM_VAR;
+            continue;
+        }
+        buf_adds(out, sep);
+        sep = ", ";
+        if ((gap && p->kind == PARAM_POS) || p->kind == PARAM_KW) {
+            buf_addspan(out, p->name);
+            buf_addc(out, '=');
+        }
+        add_argument(out, f, state, p->name);
     }
     return out->full ? -1 : 0;
 }
@@ -341,19 +507,19 @@ int state_model_text(struct buf *out, const struct facts *f,
                      const struct val *state, struct span entry)
 {
     const struct val *init = val_get(state, "init");
-    const struct val *in = val_get(state, "in");
+    bool unwrap = val_getb(state, "unwrap", false);
     bool redraw = val_getb(state, "redraw", false);
-    bool plain_init = goes_positionally(&f->init, init, true) && !redraw;
-    bool plain_forward = goes_positionally(&f->forward, in, false);
+    bool plain_init = inits_in_order(&f->init, init) && !redraw;
+    bool plain_forward = inputs_in_order(&f->forward, state);
 
     buf_adds(out, "import torch\n\n\nclass Model(");
     buf_addspan(out, entry);
     buf_adds(out, "):\n");
     if (!plain_init) {
         buf_adds(out, "    def __init__(");
-        add_parameter_list(out, &f->init, init, true);
+        add_init_list(out, &f->init, init);
         buf_adds(out, "):\n        super().__init__(");
-        add_call(out, &f->init, init, true);
+        add_init_call(out, &f->init, init);
         buf_adds(out, ")\n");
     }
     if (redraw)
@@ -363,10 +529,14 @@ int state_model_text(struct buf *out, const struct facts *f,
                       "                torch.nn.init.normal_(p, std=0.2)\n");
     if (!plain_forward) {
         buf_adds(out, plain_init ? "    def forward(" : "\n    def forward(");
-        add_parameter_list(out, &f->forward, in, false);
-        buf_adds(out, "):\n        return super().forward(");
-        add_call(out, &f->forward, in, false);
+        add_input_list(out, f, state);
+        buf_adds(out, unwrap ? "):\n        out = super().forward("
+                             : "):\n        return super().forward(");
+        add_forward_call(out, f, state);
         buf_adds(out, ")\n");
+        if (unwrap)
+            buf_adds(out, "        return [v for v in vars(out).values() if "
+                          "isinstance(v, torch.Tensor)]\n");
     }
     if (plain_init && plain_forward)
         buf_adds(out, "    pass\n");
@@ -467,10 +637,15 @@ struct val *state_task_inputs(struct arena *a, const struct facts *f,
                               const struct val *state)
 {
     struct val *list = val_list(a);
-    for (size_t i = 0; i < f->forward.n; i++) {
-        struct val *v = state_input(state, f->forward.v[i].name);
-        if (v)
-            val_push(a, list, val_copy(a, v));
+    struct span keys[64];
+    size_t n = state_order(f, state, keys, 64);
+    for (size_t i = 0; i < n; i++) {
+        struct val *v = val_copy(a, state_input(state, keys[i]));
+        struct buf name = BUF_INIT(512);
+        add_input_name(&name, f, state, keys[i]);
+        val_set(a, v, "name", val_str(a, buf_span(&name)));
+        buf_release(&name);
+        val_push(a, list, v);
     }
     return list;
 }

@@ -8,6 +8,10 @@
  * A constructor value is a plain one, {"$": text} for a Python expression, or
  * {"()": list} for a tuple. `redraw: true` gives parameters that start at zero
  * other values.
+ * `form: {ARG: how}` says how Model makes an argument: "tuple" of the list of
+ * that name; "object", "dict" or a class of the source of the inputs whose keys
+ * are "ARG.FIELD". `unwrap: true`: the output is an object, its tensors are the
+ * output.
  * An input has the fields of docs/records.md (task.inputs). States are never
  * changed once made: every step copies.
  */
@@ -27,6 +31,21 @@ void state_set_init(struct arena *a, struct val *state, struct span name,
 struct val *state_input(const struct val *state, struct span name);
 void state_set_input(struct arena *a, struct val *state, struct span name,
                      struct val *input);
+
+/* How an argument of forward is made, empty when it is an input itself. */
+struct span state_form(const struct val *state, struct span name);
+void state_set_form(struct arena *a, struct val *state, struct span name,
+                    const char *how);
+/* Argument NAME is passed: as an input or in parts. */
+bool state_passes(const struct val *state, struct span name);
+/* It and all its parts go. */
+void state_drop_input(struct arena *a, struct val *state, struct span name);
+/* "data" and "x" of the key "data.x"; no argument, and the key. */
+struct span key_argument(struct span key);
+struct span key_field(struct span key);
+/* Keys of the inputs in the order of get_inputs; number of them. */
+size_t state_order(const struct facts *f, const struct val *state,
+                   struct span *keys, size_t cap);
 
 struct val *expr_val(struct arena *a, const char *text);
 bool is_expr(const struct val *v);

@@ -100,8 +100,10 @@ static struct val *evidence_of(struct arena *a, const struct facts *f,
         val_push(a, l,
                  val_strz(a, "init: parameters that start at zero are "
                              "redrawn"));
-    for (size_t i = 0; i < f->forward.n; i++) {
-        struct span k = f->forward.v[i].name;
+    struct span keys[64];
+    size_t n = state_order(f, state, keys, 64);
+    for (size_t i = 0; i < n; i++) {
+        struct span k = keys[i];
         const struct val *v = state_input(state, k);
         struct span ev = val_gets(v, "ev");
         if (v)

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "testgen/gate.h"
+#include "testgen/objects.h"
 #include "testgen/propose.h"
 #include "testgen/scale.h"
 
@@ -95,6 +96,20 @@ static const struct init_case init_cases[] = {
           "        pass\n",
           "enc: Enc", ""),
      "{\"$\":\"Enc(dim=64)\"}"},
+    {INIT("", "cfg",
+          "        cfg = cfg\n        self.l = nn.Linear(cfg.enc.dim, "
+          "getattr(cfg, 'zzz', 9))\n        cfg.name.lower()\n"),
+     "{\"$\":\"__import__('types').SimpleNamespace(enc="
+     "__import__('types').SimpleNamespace(dim=64), name='relu')\"}"},
+    {INIT("", "words", "        self.n = len(words) + words.pad()\n"),
+     "{\"$\":\"type('Plain', (), {'pad': lambda *a, **k: 1, '__len__': lambda "
+     "s: 128, '__getitem__': lambda s, i: 1})()\"}"},
+    {INIT("", "embed", "        self.d = embed.embedding_dim\n"),
+     "{\"$\":\"torch.nn.Embedding(128, 64, padding_idx=1)\"}"},
+    {INIT("class BigEncoder(nn.Module):\n    def __init__(self, dim):\n"
+          "        self.depth = dim\n",
+          "encoder", "        self.d = encoder.depth\n"),
+     "{\"$\":\"BigEncoder(dim=64)\"}"},
     /* what a child does with it */
     {INIT("class Kid(nn.Module):\n    def __init__(self, sizes):\n"
           "        p, q = sizes\n",
@@ -232,6 +247,58 @@ START_TEST(test_text_of_state)
 }
 END_TEST
 
+START_TEST(test_objects_in_parts)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    read_facts(
+        "class M(nn.Module):\n"
+        "    def forward(self, data, x, pair):\n"
+        "        h, e = data.x, data.edge_index\n"
+        "        return pair['a'] + data.x.mean() + x.mean(), data.to(0)\n");
+    ck_assert_uint_eq(f.fields.n, 3);
+    ck_assert(span_is(f.fields.v[1].name, "data.edge_index"));
+    ck_assert(!param_is_object(&f.forward.v[1]));
+    struct val *s = propose_state(&a, &f);
+    ck_assert_int_eq(state_model_text(&b, &f, s, SPAN_LIT("M")), 0);
+    ck_assert_str_eq(
+        b.p, "import torch\n\n\nclass Model(M):\n"
+             "    def forward(self, data_x, edge_index, x, a):\n"
+             "        return super().forward(__import__('types')."
+             "SimpleNamespace(x=data_x, edge_index=edge_index), x, {'a': a})\n"
+             "\n\ndef get_init_inputs():\n    return []\n");
+    s = propose_tensors(&a, &f, s);
+    ck_assert_uint_eq(val_len(val_get(s, "in")), 3);
+    ck_assert(state_input(s, SPAN_LIT("data")) != NULL);
+    buf_release(&b);
+}
+END_TEST
+
+struct default_case {
+    const char *source, *value; /* of option `wide` */
+};
+
+static const struct default_case default_cases[] = {
+    {"g = getattr(args, 'wide', 12)\n", "12"},
+    {"g = getattr(args, \"wide\", (1, 'a'))\n", "(1, 'a')"},
+    {"g = getattr(args, 'wide', other)\n", ""},
+    {"g = getattr(args, 'wider', 12)\n", ""},
+    {"p.add_argument('--wide', type=int, default=7, help='x')\n", "7"},
+    {"p.add_argument('--wide')\np.add_argument('--b', default=7)\n", ""},
+    {"@dataclass\nclass C:\n    wide: int = 5  # so\n", "5"},
+    {"@dataclass\nclass C:\n    wide: int = field(default=6, metadata={})\n",
+     "6"},
+};
+
+START_TEST(test_default_of_option)
+{
+    const struct default_case *c = &default_cases[_i];
+    read_facts(
+        arena_printf(&a, "%sclass M(nn.Module):\n    pass\n", c->source));
+    struct span s = object_default(&f, SPAN_LIT("wide"));
+    ck_assert(span_is(s, c->value));
+}
+END_TEST
+
 /* A state of one input of SHAPE, and figures of a forward. */
 static struct val *state_of(const int64_t *shape, size_t rank)
 {
@@ -366,6 +433,8 @@ Suite *testgen_suite(void)
     tcase_add_loop_test(t, test_input_by_evidence, 0, ARRAY_LEN(input_cases));
     tcase_add_test(t, test_signature_of_bases);
     tcase_add_test(t, test_text_of_state);
+    tcase_add_test(t, test_objects_in_parts);
+    tcase_add_loop_test(t, test_default_of_option, 0, ARRAY_LEN(default_cases));
     tcase_add_test(t, test_sizes_grow_within_budget);
     tcase_add_test(t, test_sizes_shrink_when_too_long);
     tcase_add_loop_test(t, test_gate_rules, 0, ARRAY_LEN(gate_cases));
