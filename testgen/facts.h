@@ -70,6 +70,7 @@ struct facts {
     const struct pydef *entry;
     struct params init, forward;
     struct params fields; /* "data.x": what forward reads of an object `data` */
+    int depth;            /* of instances inside instances that are built */
     bool has_var_kw;      /* the constructor takes **kwargs */
     struct spans classes; /* dataclasses and other holders of options */
     struct arena arena;

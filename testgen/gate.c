@@ -100,7 +100,8 @@ static struct val *positive(struct arena *a, const struct facts *f,
     return changed ? s : NULL;
 }
 
-/* Inputs that the output does not depend on are left out where they can be. */
+/* Inputs that the output does not depend on are left out where they can be,
+ * else None. */
 static struct val *without_unused(struct arena *a, const struct facts *f,
                                   const struct val *state,
                                   const struct val *unused)
@@ -112,13 +113,42 @@ static struct val *without_unused(struct arena *a, const struct facts *f,
     for (size_t i = 0; i < n; i++) {
         const struct param *p = params_find(&f->forward, keys[i]);
         bool optional = key_argument(keys[i]).n || (p && p->has_default);
-        for (size_t k = 0; k < val_len(unused) && optional; k++)
+        for (size_t k = 0; k < val_len(unused); k++)
             if (val_as_int(val_at(unused, k), -1) == (int64_t)i) {
-                state_set_input(a, s, keys[i], NULL);
+                struct val *none = input_value(a, keys[i], val_nil(a));
+                state_set_input(a, s, keys[i], optional ? NULL : none);
                 changed = true;
             }
     }
     return changed ? s : NULL;
+}
+
+/* The name of a parameter such as "block.temb_proj.weight" speaks of
+ * ARGUMENT. */
+static bool speaks_of(struct span parameter, struct span argument)
+{
+    return argument.n > 2 &&
+           memmem(parameter.p, parameter.n, argument.p, argument.n) != NULL;
+}
+
+/* An optional argument is passed too, the NTH of those that are not: first
+ * those that the name of the unused PARAMETER speaks of. */
+static struct val *with_optional(struct arena *a, const struct facts *f,
+                                 const struct val *state, struct span parameter,
+                                 int nth)
+{
+    for (int near = 1; near >= 0; near--)
+        for (size_t i = 0; i < f->forward.n; i++) {
+            const struct param *p = &f->forward.v[i];
+            if (!p->has_default || p->kind == PARAM_VAR_KW ||
+                state_passes(state, p->name) ||
+                speaks_of(parameter, p->name) != near || nth-- > 0)
+                continue;
+            struct val *s = state_copy(a, state);
+            propose_argument(a, f, s, p);
+            return s;
+        }
+    return NULL;
 }
 
 /* A string that the source compares with is another one of its choices. */
@@ -166,6 +196,8 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
                       bool *more)
 {
     enum gate_rule rule = gate_rule(figures);
+    struct span unused =
+        val_as_str(val_at(val_get(figures, "unused_parameters"), 0));
     struct val *s = NULL;
     *more = true;
     if (rule == GATE_NOT_FINITE) {
@@ -180,10 +212,14 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
     case 0:
         if (rule == GATE_UNUSED_INPUT)
             s = without_unused(a, f, state, val_get(figures, "unused_inputs"));
+        if (rule == GATE_UNUSED_PARAMETER)
+            s = with_optional(a, f, state, unused, 0);
         break;
     case 1: /* gates that start shut; the rule on parameters has opened them */
-        if (rule == GATE_UNUSED_PARAMETER)
+        if (rule == GATE_UNUSED_PARAMETER) {
+            s = with_optional(a, f, state, unused, 1);
             break;
+        }
         s = state_copy(a, state);
         val_set(a, s, "redraw", val_bool(a, true));
         break;

@@ -2,8 +2,8 @@
 PROGS += km-testgen
 TESTGEN_SRCS := testgen/facts.c testgen/flow.c testgen/fields.c \
 	testgen/objects.c testgen/parts.c testgen/propose.c testgen/state.c \
-	testgen/moves.c testgen/refine.c testgen/gate.c testgen/scale.c \
-	testgen/foreign.c testgen/grow.c
+	testgen/moves.c testgen/exprs.c testgen/refine.c testgen/gate.c \
+	testgen/scale.c testgen/foreign.c testgen/grow.c
 km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
 	testgen/search.c testgen/probe.c testgen/task.c testgen/host.c \
 	testgen/import.c testgen/examine.c testgen/variant.c \

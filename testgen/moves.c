@@ -178,6 +178,8 @@ void moves_size(struct moves *m, int64_t got, int64_t want, int weight)
                           weight + relevance(m, name));
     }
     inits_for_size(m, got, want, weight + (m->construct ? 6 : 0));
+    moves_number(m, got, want, weight - 1);
+    moves_number(m, want, got, weight - 2);
 }
 
 static int64_t lcm(int64_t x, int64_t y)

@@ -49,6 +49,17 @@ void moves_field(struct moves *m, struct span field, bool keyed, int weight);
 /* Constructor argument NAME gets VALUE. */
 void moves_init(struct moves *m, struct span name, struct val *value,
                 const char *evidence, int weight);
+/* Integers FROM in the expressions of constructor arguments become TO. */
+void moves_number(struct moves *m, int64_t from, int64_t to, int weight);
+/* Large integers in them become an eighth. */
+void moves_shrink(struct moves *m, int weight);
+/* Constructor arguments whose value is a KIND ("Linear", "SimpleNamespace")
+ * get attribute ATTR. */
+void moves_attribute(struct moves *m, struct span kind, struct span attr,
+                     int weight);
+/* A layer of torch that is a constructor's argument is called in another way:
+ * others that take more arguments. */
+void moves_layers(struct moves *m, int weight);
 /* Sequences among the constructor's arguments that the failing statement names
  * get WANT items. */
 void moves_length(struct moves *m, int64_t want, int weight);

@@ -405,7 +405,9 @@ struct val *object_options(struct arena *a, const struct facts *f,
     }
     if (is_plain_value(p))
         return NULL;
-    struct span like = object_like(f, p, (struct span){NULL, 0}, 0);
+    struct span like = {NULL, 0};
+    if (f->depth < 3)
+        like = object_like(f, p, (struct span){NULL, 0}, 0);
     if (like.n) {
         *evidence = "class in source with the attributes that are read";
         return expr_val(a, object_instance(a, f, like));
@@ -454,13 +456,14 @@ struct span object_class(const struct facts *f, const struct param *p)
 static const char *instance_expr(struct arena *a, const struct facts *f,
                                  struct span cls, int depth)
 {
-    struct facts child = {.mod = f->mod, .classes = f->classes};
+    struct facts child = {
+        .mod = f->mod, .classes = f->classes, .depth = f->depth + 1};
     struct buf b = BUF_INIT(8192);
     const char *sep = "", *ev;
     child.entry = pymod_def(f->mod, cls);
     facts_signature(&child);
     buf_printf(&b, "%.*s(", (int)cls.n, cls.p);
-    for (size_t i = 0; i < child.init.n && depth < 3; i++) {
+    for (size_t i = 0; i < child.init.n && depth < 3 && child.depth < 4; i++) {
         const struct param *p = &child.init.v[i];
         if (p->has_default || p->kind == PARAM_VAR || p->kind == PARAM_VAR_KW)
             continue;
@@ -478,6 +481,7 @@ static const char *instance_expr(struct arena *a, const struct facts *f,
     buf_release(&b);
     params_release(&child.init);
     params_release(&child.forward);
+    params_release(&child.fields);
     arena_release(&child.arena);
     return text;
 }

@@ -91,7 +91,8 @@ void propose_argument(struct arena *a, const struct facts *f, struct val *state,
 {
     const char *ev = "";
     struct span cls = p->annotation.n ? object_class(f, p) : p->annotation;
-    if ((param_is_object(p) && !annotation_has(p->annotation, "Tensor")) ||
+    bool tensor = annotation_has(p->annotation, "Tensor") && !p->keys.n;
+    if ((param_is_object(p) && !tensor) ||
         (cls.n && !span_eq(cls, f->entry->name))) {
         propose_object(a, f, state, p, (struct span){NULL, 0});
         return;

@@ -480,6 +480,24 @@ static int default_rank(const struct facts *f, bool *first)
     return 3;
 }
 
+/* Width of one head of attention. */
+static int64_t head_size(const struct facts *f, const struct val *state)
+{
+    static const char *const sizes[] = {"attention_head_dim", "dim_head",
+                                        "head_dim", "d_head"};
+    static const char *const counts[] = {"num_attention_heads", "num_heads",
+                                         "heads", "n_heads"};
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        if (propose_int(f, state, sizes[i], 0) > 0)
+            return propose_int(f, state, sizes[i], 0);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        int64_t n = propose_int(f, state, counts[i], 0);
+        if (n > 0 && feature_size(f, state) % n == 0)
+            return feature_size(f, state) / n;
+    }
+    return 16;
+}
+
 static struct val *like_first(struct arena *a, const struct facts *f,
                               const struct val *state, const struct param *p)
 {
@@ -563,6 +581,19 @@ static struct val *by_form(struct arena *a, const struct facts *f,
     }
     if (strcmp(form, "like") == 0)
         return like;
+    if (strcmp(form, "rotary") == 0) {
+        struct val *items = val_list(a);
+        s[0] = tokens;
+        s[1] = head_size(f, state);
+        for (int i = 0; i < 2; i++)
+            val_push(a, items, input_tensor(a, p->name, s, 2));
+        return input_value(a, p->name, items);
+    }
+    if (strcmp(form, "seq") == 0) {
+        propose_shape(f, state, 3, false, s);
+        s[2] = propose_int(f, state, "cross_attention_dim", s[2]);
+        return input_tensor(a, p->name, s, 3);
+    }
     if (strcmp(form, "step") == 0)
         return input_tensor(a, p->name, s, 1);
     if (strcmp(form, "side") == 0)

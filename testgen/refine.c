@@ -8,6 +8,7 @@
 #include <regex.h>
 
 #include "log.h"
+#include "testgen/objects.h"
 #include "testgen/refine.h"
 
 #define GROUPS 6
@@ -310,8 +311,84 @@ static void act_equal(struct moves *m, const struct rule_match *r)
 /* "'Tensor' object has no attribute 'x'": it is meant to be an object. */
 static void act_field(struct moves *m, const struct rule_match *r)
 {
-    if (!m->construct)
-        moves_field(m, group(r, r->a), false, 32);
+    struct span kind = group(r, r->a), attr = group(r, r->b);
+    for (size_t i = kind.n; i > 0; i--)
+        if (kind.p[i - 1] == '.') {
+            kind = (struct span){kind.p + i, kind.n - i};
+            break;
+        }
+    moves_attribute(m, kind, attr, m->construct ? 36 : 30);
+    if (!m->construct &&
+        (span_is(kind, "Tensor") || span_is(kind, "SimpleNamespace") ||
+         span_is(kind, "int") || span_is(kind, "list") ||
+         state_has_form(m->state, kind)))
+        moves_field(m, attr, false, 32);
+}
+
+static void act_layers(struct moves *m, const struct rule_match *r)
+{
+    (void)r;
+    moves_layers(m, 34);
+}
+
+/* "'nearest' is not a valid Mode": the first member of that enumeration. */
+static void act_member(struct moves *m, const struct rule_match *r)
+{
+    struct span word = group(r, r->a), cls = group(r, r->b);
+    const char *text = arena_printf(m->a, "list(%.*s)[0]", (int)cls.n, cls.p);
+    for (size_t i = 0; i < m->f->init.n && facts_has_class(m->f, cls); i++) {
+        struct span name = m->f->init.v[i].name;
+        const struct val *v = state_init(m->state, name);
+        if (v && (moves_named(m, name) ||
+                  (v->type == VAL_STR && span_eq(v->s, word))))
+            moves_init(m, name, expr_val(m->a, text), "enumeration in an error",
+                       36);
+    }
+}
+
+/* A module is meant: every number of the constructor may be one. */
+static void act_module(struct moves *m, const struct rule_match *r)
+{
+    int d = (int)propose_int(m->f, m->state, "dim", PLAN_DIM);
+    (void)r;
+    for (size_t i = 0; i < m->f->init.n; i++) {
+        const struct param *p = &m->f->init.v[i];
+        const struct val *v = state_init(m->state, p->name);
+        struct span like = object_like(m->f, p, (struct span){NULL, 0}, 0);
+        if (!v || is_expr(v) || v->type == VAL_STR)
+            continue;
+        int w = 30 + 2 * moves_named(m, p->name) -
+                (p->uses & (USE_ARITH | USE_LAYER | USE_RANGE) ? 8 : 0);
+        if (like.n)
+            moves_init(m, p->name,
+                       expr_val(m->a, object_instance(m->a, m->f, like)),
+                       "class in source with a name like it", w + 1);
+        moves_init(
+            m, p->name,
+            expr_val(m->a, arena_printf(m->a, "torch.nn.Linear(%d, %d)", d, d)),
+            "a module is asked for", w);
+    }
+}
+
+/* f(**p): a mapping is meant. */
+static void act_mapping(struct moves *m, const struct rule_match *r)
+{
+    struct span cls = group(r, r->a);
+    (void)r;
+    for (size_t i = 0; i < m->f->init.n; i++) {
+        struct span name = m->f->init.v[i].name;
+        if (!moves_named(m, name))
+            continue;
+        moves_init(m, name, expr_val(m->a, "{}"), "a mapping is asked for", 34);
+        if (facts_has_class(m->f, cls)) {
+            const char *made = object_instance(m->a, m->f, cls);
+            const char *open = strchr(made, '(');
+            if (open)
+                moves_init(m, name,
+                           expr_val(m->a, arena_printf(m->a, "dict%s", open)),
+                           "a mapping is asked for", 35);
+        }
+    }
 }
 
 struct rule {

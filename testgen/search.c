@@ -169,6 +169,7 @@ static void expand(struct search *s, struct node *n)
         struct val *less = scale_smaller_defaults(s->a, s->f, n->state);
         if (less)
             array_push(&n->moves.list, ((struct move){less, 100}));
+        moves_shrink(&n->moves, 99);
     }
     refine(&n->moves);
     n->expanded = true;

@@ -75,6 +75,15 @@ struct span state_form(const struct val *state, struct span name)
     return (struct span){NULL, 0};
 }
 
+bool state_has_form(const struct val *state, struct span how)
+{
+    const struct val *form = val_get(state, "form");
+    for (size_t i = 0; i < val_len(form); i++)
+        if (span_eq(val_as_str(form->map.v[i]), how))
+            return true;
+    return false;
+}
+
 void state_set_form(struct arena *a, struct val *state, struct span name,
                     const char *how)
 {

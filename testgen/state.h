@@ -36,6 +36,8 @@ void state_set_input(struct arena *a, struct val *state, struct span name,
 struct span state_form(const struct val *state, struct span name);
 void state_set_form(struct arena *a, struct val *state, struct span name,
                     const char *how);
+/* An argument is made by class HOW. */
+bool state_has_form(const struct val *state, struct span how);
 /* Argument NAME is passed: as an input or in parts. */
 bool state_passes(const struct val *state, struct span name);
 /* It and all its parts go. */

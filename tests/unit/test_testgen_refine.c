@@ -295,11 +295,62 @@ START_TEST(test_index_is_bounded_by_the_table)
 }
 END_TEST
 
+/* What the first move makes of constructor argument `dim`. */
+static const char *first_dim(struct moves *m)
+{
+    moves_sort(m);
+    if (!m->list.n)
+        return "nothing";
+    const char *s = changed(m->state, m->list.v[0].state);
+    moves_release(m);
+    memset(&m->list, 0, sizeof(m->list));
+    return s;
+}
+
+START_TEST(test_expressions)
+{
+    struct val *s = start(NULL);
+    struct moves m = {.a = &a, .f = &f, .state = s, .construct = true};
+    state_set_init(
+        &a, s, SPAN_LIT("dim"),
+        expr_val(&a, "C(w=512, n=12, t='512', r=0.512, w512=[4096])"), "");
+    m.reply = parse("{}");
+    moves_number(&m, 512, 64, 1);
+    ck_assert_str_eq(
+        first_dim(&m),
+        "dim {\"$\":\"C(w=64, n=12, t='512', r=0.512, w512=[4096])\"}");
+    moves_shrink(&m, 1);
+    ck_assert_str_eq(
+        first_dim(&m),
+        "dim {\"$\":\"C(w=64, n=12, t='512', r=0.512, w512=[512])\"}");
+    moves_number(&m, 13, 64, 1);
+    ck_assert_str_eq(first_dim(&m), "nothing");
+    state_set_init(&a, s, SPAN_LIT("dim"),
+                   expr_val(&a, "__import__('types').SimpleNamespace(a=1)"),
+                   "");
+    moves_attribute(&m, SPAN_LIT("SimpleNamespace"), SPAN_LIT("heads"), 1);
+    ck_assert_str_eq(first_dim(&m),
+                     "dim {\"$\":\"__import__('types').SimpleNamespace("
+                     "heads=4, a=1)\"}");
+    state_set_init(&a, s, SPAN_LIT("dim"),
+                   expr_val(&a, "torch.nn.Linear(64, 64)"), "");
+    moves_attribute(&m, SPAN_LIT("Linear"), SPAN_LIT("embedding_dim"), 1);
+    ck_assert_str_eq(
+        first_dim(&m),
+        "dim {\"$\":\"torch.nn.Embedding(128, 64, padding_idx=1)\"}");
+    moves_layers(&m, 1);
+    ck_assert_str_eq(first_dim(&m),
+                     "dim {\"$\":\"torch.nn.TransformerEncoderLayer(64, 4, "
+                     "128, batch_first=True)\"}");
+}
+END_TEST
+
 Suite *testgen_refine_suite(void)
 {
     Suite *s = suite_create("testgen_refine");
     TCase *t = tcase_create("messages");
     tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, test_expressions);
     tcase_add_loop_test(t, test_first_change, 0, ARRAY_LEN(refine_cases));
     tcase_add_test(t, test_flattened_size_gives_sides);
     tcase_add_test(t, test_index_is_bounded_by_the_table);
