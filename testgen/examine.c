@@ -417,8 +417,7 @@ static void put_core(struct exam *x)
     val_set(a, t, "evidence", x->evidence);
     val_set(a, t, "dtype", val_strz(a, dtype_of(x->inputs)));
     if (x->found) {
-        task_figures(a, t, val_get(x->found, "outs"), x->found,
-                     x->found, x->text);
+        task_figures(a, t, val_get(x->found, "outs"), x->found, x->found);
         val_set(a, t, "mutates", list_of(x, x->found, "mutates"));
     } else {
         val_set(a, t, "unmeasured", val_strz(a, x->note));

@@ -15,6 +15,7 @@ EMBED_DECLARE(counts_py);
 EMBED_DECLARE(examine_py);
 EMBED_DECLARE(sizes_def);
 EMBED_DECLARE(tensor_def);
+EMBED_DECLARE(ops_def);
 EMBED_DECLARE(names_def);
 EMBED_DECLARE(refine_def);
 
@@ -119,6 +120,7 @@ void host_key(const struct host *h, const struct span *parts,
     sha256_add_field(s, EMBED_SPAN(examine_py));
     sha256_add_field(s, EMBED_SPAN(sizes_def));
     sha256_add_field(s, EMBED_SPAN(tensor_def));
+    sha256_add_field(s, EMBED_SPAN(ops_def));
     sha256_add_field(s, EMBED_SPAN(names_def));
     sha256_add_field(s, EMBED_SPAN(refine_def));
     for (; parts->p; parts++)

@@ -3,7 +3,7 @@ PROGS += km-testgen
 TESTGEN_SRCS := testgen/facts.c testgen/flow.c testgen/fields.c \
 	testgen/objects.c testgen/parts.c testgen/propose.c testgen/state.c \
 	testgen/moves.c testgen/exprs.c testgen/refine.c testgen/gate.c \
-	testgen/scale.c testgen/foreign.c testgen/grow.c
+	testgen/scale.c testgen/foreign.c testgen/grow.c testgen/ops.c
 km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
 	testgen/search.c testgen/probe.c testgen/task.c testgen/host.c \
 	testgen/import.c testgen/examine.c testgen/variant.c \
@@ -12,5 +12,5 @@ km-testgen_ARCHIVES := py run
 # The tables are part of the memo's key.
 EMBED += lib/run/probe.py lib/run/watch.py lib/run/counts.py \
 	lib/run/examine.py testgen/names.def testgen/sizes.def testgen/refine.def \
-	testgen/tensor.def
+	testgen/tensor.def testgen/ops.def
 UNIT_SRCS += $(TESTGEN_SRCS)

@@ -2,63 +2,8 @@
 #include "base.h"
 
 #include "schema.h"
+#include "testgen/ops.h"
 #include "testgen/task.h"
-
-static bool text_has(struct span s, const char *word)
-{
-    return memmem(s.p, s.n, word, strlen(word)) != NULL;
-}
-
-static int64_t count_of(const struct val *ops, const char *const *names)
-{
-    int64_t n = 0;
-    for (; *names; names++)
-        n += val_geti(ops, *names, 0);
-    return n;
-}
-
-#define COUNT(...) count_of(ops, (const char *const[]){__VA_ARGS__, NULL})
-
-/* Operator family: the heaviest kind of operator that the forward calls. */
-static const char *family_of(const struct val *ops, struct span source)
-{
-    int64_t products = COUNT("bmm", "baddbmm");
-    if (text_has(source, "nn.LSTM") || text_has(source, "nn.GRU") ||
-        text_has(source, "nn.RNN") || COUNT("mkldnn_rnn_layer"))
-        return "recurrent";
-    if (COUNT("_scaled_dot_product_flash_attention_for_cpu",
-              "_scaled_dot_product_attention_math",
-              "scaled_dot_product_attention") ||
-        (products >= 2 && COUNT("_softmax")))
-        return "attention";
-    if (COUNT("convolution", "_convolution", "mkldnn_convolution"))
-        return "conv";
-    if (COUNT("addmm", "mm", "bmm", "baddbmm", "addmv", "mv", "dot"))
-        return "matmul";
-    if (COUNT("embedding", "_embedding_bag"))
-        return "embedding";
-    if (COUNT("nll_loss_forward", "mse_loss", "binary_cross_entropy",
-              "smooth_l1_loss", "nll_loss2d_forward", "huber_loss"))
-        return "loss";
-    if (COUNT("native_layer_norm", "native_group_norm", "native_batch_norm",
-              "_native_batch_norm_legit",
-              "_native_batch_norm_legit_no_training", "var_mean", "var",
-              "linalg_vector_norm", "cudnn_batch_norm", "rsqrt",
-              "_fused_rms_norm"))
-        return "norm";
-    if (COUNT("max_pool2d_with_indices", "avg_pool2d", "_adaptive_avg_pool2d",
-              "adaptive_max_pool2d", "avg_pool1d", "max_pool1d", "avg_pool3d",
-              "max_pool3d_with_indices"))
-        return "pooling";
-    if (COUNT("_softmax", "_log_softmax"))
-        return "softmax";
-    if (COUNT("relu", "gelu", "silu", "sigmoid", "tanh", "leaky_relu", "elu",
-              "hardtanh", "hardswish", "mish", "softplus"))
-        return "activation";
-    if (COUNT("sum", "mean", "amax", "amin", "max", "min", "prod", "cumsum"))
-        return "reduction";
-    return "elementwise";
-}
 
 static const char *difficulty_of(int64_t kernels)
 {
@@ -128,17 +73,19 @@ static struct val *core_base(struct arena *a, const struct facts *f,
 }
 
 void task_figures(struct arena *a, struct val *t, const struct val *outs,
-                  const struct val *g, const struct val *counted,
-                  struct span source)
+                  const struct val *g, const struct val *counted)
 {
+    const struct val *ops = val_get(counted, "ops");
     val_set(a, t, "outputs", outputs_of(a, outs));
     val_set(a, t, "parameters", val_int(a, val_geti(g, "parameters", 0)));
     val_set(a, t, "flops", val_int(a, val_geti(g, "flops", 0)));
     val_set(a, t, "bytes", val_int(a, val_geti(g, "bytes", 0)));
-    val_set(a, t, "family",
-            val_strz(a, family_of(val_get(counted, "ops"), source)));
+    val_set(a, t, "family", val_strz(a, ops_family(ops)));
     val_set(a, t, "difficulty",
             val_strz(a, difficulty_of(val_geti(counted, "kernels", 0))));
+    val_set(a, t, "ops", ops_tags(a, ops));
+    if (val_get(counted, "graph"))
+        val_set(a, t, "graph", val_copy(a, val_get(counted, "graph")));
 }
 
 /* What a run of STATE was given and gave. */
@@ -180,8 +127,7 @@ struct val *task_core(struct arena *a, const struct facts *f,
     val_set(a, t, "verified", val_bool(a, true));
     val_set(a, t, "stochastic", val_bool(a, found->stochastic));
     task_figures(a, t, val_get(found->tried, "outs"), found->measure,
-                 found->small ? found->small_measure : found->measure,
-                 f->mod->text);
+                 found->small ? found->small_measure : found->measure);
     set_twins(a, t, f, found);
     return t;
 }
@@ -210,7 +156,7 @@ struct val *task_record(struct arena *a, const struct val *module,
         "entry_kind", "source", "inputs",   "init",     "outputs",
         "mutates",    "dtype",  "verified", "evidence", "stochastic",
         "parameters", "flops",  "bytes",    "family",   "difficulty",
-        "checked",    "small",  "odd"};
+        "ops",        "graph",  "checked",  "small",    "odd"};
     struct val *t = rec_new(a, "task"), *o = val_map(a);
     take(a, t, "name", module, "entry");
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)

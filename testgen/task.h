@@ -11,11 +11,9 @@ struct val *task_core(struct arena *a, const struct facts *f,
                       const struct found *found);
 /* Fill T's outputs from OUTS, [{shape, dtype}], and what G, the probe's figures
  * of one forward, tell of it; its kind is told from COUNTED (G, or the figures
- * of a small twin, whose operators were run). SOURCE is looked at for names of
- * layers. */
+ * of a small twin, whose operators were run). */
 void task_figures(struct arena *a, struct val *t, const struct val *outs,
-                  const struct val *g, const struct val *counted,
-                  struct span source);
+                  const struct val *g, const struct val *counted);
 /* The core of a proposal that was not run. */
 struct val *task_core_unverified(struct arena *a, const struct facts *f,
                                  const struct val *state, struct span source);

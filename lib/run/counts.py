@@ -14,6 +14,7 @@ import math
 import types
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
@@ -23,8 +24,12 @@ HUGE = 1 << 22
 
 # Operators that only rename a tensor, and names for the same view.
 SAME = {"detach", "alias", "lift_fresh", "lift_fresh_copy"}
-VIEWS = {"_unsafe_view": "view", "_reshape_alias": "view",
-         "unsafe_split": "split", "unsafe_chunk": "chunk"}
+VIEWS = {"_unsafe_view": "view", "_reshape_alias": "view", "t": "permute",
+         "transpose": "permute", "unsafe_split": "split"}
+
+# Layers that are counted as they are called: some fall into many operators.
+CALLS = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell",
+         "rnn_tanh_cell", "rnn_relu_cell"}
 
 
 def tensors_of(values, out):
@@ -34,6 +39,11 @@ def tensors_of(values, out):
         elif isinstance(v, (list, tuple)):
             tensors_of(v, out)
     return out
+
+
+def plain_name(name):
+    """Without the mark of operators that write in place."""
+    return name if name.startswith("__") else name.removesuffix("_")
 
 
 def brief(text):
@@ -78,7 +88,7 @@ class Graph:
             node = self.of(args[0])
             self.put(results[0], node)
             return
-        node = brief(" ".join([VIEWS.get(name, name)] + list(
+        node = brief(" ".join([VIEWS.get(name, plain_name(name))] + list(
             map(self.of, args)) + [str(t.dim()) for t in results]))
         self.nodes.append(node)
         for i, t in enumerate(results):
@@ -175,6 +185,8 @@ class Count(TorchDispatchMode):
             args, kwargs, old = self.without_data(func, args, kwargs)
         result = func(*args, **kwargs)
         name = func.overloadpacket.__name__
+        if name == "convolution" and len(args) > 6 and args[6]:
+            name = "convolution_transposed"
         results = list(result) if isinstance(result, (list, tuple)) else [
             result]
         self.ops[name] = self.ops.get(name, 0) + 1
@@ -211,6 +223,20 @@ class Count(TorchDispatchMode):
                             for t in tensors_of(inputs, []) + outs),
                 "parameters": sum(p.numel() for p in model.parameters()),
                 "ops": dict(sorted(self.ops.items())[:200])}
+
+
+class Calls(TorchFunctionMode):
+    """Adds the layers of CALLS to a Count."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.ops = count.ops
+
+    def __torch_function__(self, func, kinds, args=(), kwargs=None):
+        name = getattr(func, "__name__", "")
+        if name in CALLS:
+            self.ops[name] = self.ops.get(name, 0) + 1
+        return func(*args, **(kwargs or {}))
 
 
 class Hollow(TorchDispatchMode):

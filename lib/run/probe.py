@@ -429,7 +429,7 @@ class Probe:
         self.inputs = self.draw()
         graph = Graph(self.inputs, self.named_state().values())
         count = Count(graph)
-        with torch.no_grad(), count:
+        with torch.no_grad(), Calls(count), count:
             result = self.model(*self.inputs)
         outs = flatten(result, [])
         reply = count.figures(self.model, self.inputs, outs)
