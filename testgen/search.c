@@ -22,6 +22,7 @@
 /* A full size is computed here when its forward and the drawing of its
  * parameters and inputs may take so long on one core, by count. */
 #define FULL_MS      300.0
+#define FULL_S       4.0 /* CPU seconds, many times what that is */
 #define FULL_MEMORY  ((int64_t)1 << 30)
 #define DRAWN_PER_MS 1e5
 
@@ -461,7 +462,7 @@ static int run_size(void *payload, const struct val *state,
     (void)e;
     s->attempts++;
     call(s, with_inputs(s, z->shapes ? "shapes" : "try", state, z->small),
-         ATTEMPT_S, figures);
+         FULL_S, figures);
     if (log_level > 2)
         tell(s, state, *figures);
     if (!z->shapes && val_getb(*figures, "ok", false))
@@ -510,8 +511,7 @@ static int prove_full(struct search *s, struct val *state, struct val *figures,
     if (load(s, buf_span(&text), SPAN_LIT("Model"), &reply, e) < 0)
         goto out;
     if (val_getb(reply, "ok", false))
-        call(s, request(s, light ? "try" : "shapes", NULL), 4 * ATTEMPT_S,
-             &reply);
+        call(s, request(s, light ? "try" : "shapes", NULL), FULL_S, &reply);
     rc = 1;
     if (!val_getb(reply, "ok", false) || check_outputs(reply, e) < 0)
         goto out;
@@ -541,6 +541,7 @@ static int full_size(struct search *s, struct found *out, struct val *wide,
     out->small = out->state;
     out->small_tried = out->tried;
     out->small_measure = out->measure;
+    out->small_source = out->source;
     try_odd(s, out);
     if (!s->p->alive)
         return 0;

@@ -25,6 +25,7 @@ struct found {
     bool on_meta;        /* these two are of `shapes`: it was not computed */
     struct val *small;   /* what passed the gate, NULL: state itself */
     struct val *small_tried, *small_measure;
+    struct span small_source;
     struct val *odd;    /* list of {state, tried}: with small's constructor */
     struct span source; /* the whole text that was run; after a failure the
                            one that came furthest, if it was built at all */

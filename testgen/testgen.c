@@ -114,7 +114,8 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
     rc = search_run(&found, a, &t->host.probe, &f, source, entry, &c, e);
     log_info("%.*s: %d attempts, %.2f s of CPU", (int)entry.n, entry.p,
              found.attempts, found.cpu_s);
-    *nearest = found.source;
+    /* others learn from it by running it: what is small serves them */
+    *nearest = found.small_source.p ? found.small_source : found.source;
     if (rc == 0)
         *core = task_core(a, &f, &found);
     else
@@ -167,8 +168,9 @@ static int learn(struct testgen *t, struct arena *a, struct span source,
 }
 
 /*
- * {core}, with `from` when the source is a parent's, or {code, note}, with
- * `task` when something came near; from the store or by work. PARENTS: NULL at
+ * {core}, with `from` when the source is a parent's and `task` when there is a
+ * smaller text, or {code, note}, with `task` when something came near; from the
+ * store or by work. PARENTS: NULL at
  * the first try. -1: this machine's fault.
  */
 static int result_for(struct testgen *t, struct arena *a, struct span source,
@@ -199,6 +201,8 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
         val_set(a, *out, "core", core);
         if (from >= 0)
             val_set(a, *out, "from", val_int(a, from));
+        if (nearest.p && !span_eq(nearest, val_gets(core, "source")))
+            val_set(a, *out, "task", val_str(a, nearest));
     } else if (!host_is_verdict(e)) {
         return -1;
     } else {
@@ -282,7 +286,9 @@ static int work(void *state, struct span item, struct buf *out, struct err *e)
     if (parents && !core)
         goto out;
     val_set(&a, reply, "rec", record_of(&a, rec, parents, result));
-    struct val *task = val_get(core ? core : result, core ? "source" : "task");
+    struct val *task = val_get(result, "task");
+    if (!task && core)
+        task = val_get(core, "source");
     if (task)
         val_set(&a, reply, "task", task);
     if (val_pack(out, reply))

@@ -21,6 +21,7 @@ from torch.utils.flop_counter import flop_registry
 KEPT_MAX = 256 << 20  # bytes of results that are kept to tell them apart
 MANY = 4096           # elements that are worth not to be computed
 HUGE = 1 << 22
+STEPS_MAX = 10000     # operators of one forward on shapes, for its time
 
 # Operators that only rename a tensor, and names for the same view.
 SAME = {"detach", "alias", "lift_fresh", "lift_fresh_copy"}
@@ -142,6 +143,7 @@ class Count(TorchDispatchMode):
         self.moved = 0
         self.points = 0
         self.largest = 0
+        self.steps = 0
         self.graph = graph
         self.shapes = shapes
 
@@ -182,6 +184,9 @@ class Count(TorchDispatchMode):
         given = args
         old = {}
         if self.shapes:
+            self.steps += 1
+            if self.steps > STEPS_MAX:
+                raise RuntimeError("more than %d operators" % STEPS_MAX)
             args, kwargs, old = self.without_data(func, args, kwargs)
         result = func(*args, **kwargs)
         name = func.overloadpacket.__name__

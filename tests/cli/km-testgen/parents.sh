@@ -76,3 +76,7 @@ show
 jq -r 'select(.kind == "task" and .name != "Net") | .name,
     (.source | split("\n\n\n")[-3:][]), (.evidence[]),
     (.origin.parts | map(.name) | join(" "))' out
+# What children are given is small also where the parent's own task is not.
+TARGET=gpu testgen --no-store
+show
+jq -c 'select(.kind == "task") | [.name, (.small.inputs | map(.shape))]' out
