@@ -461,12 +461,36 @@ static void shape_from_pattern(const struct facts *f, const struct val *state,
     }
 }
 
-/* Rank and order that the whole source suggests. */
+/* The class itself speaks of sequences, whatever else the source holds. */
+static bool is_sequence_class(const struct facts *f)
+{
+    const struct pydef *d = f->entry;
+    if (!d)
+        return false;
+    struct span s = pymod_text(f->mod, d->start, d->end);
+    static const char *const images[] = {"2d(",    "3d(",      "1d(",   "h, w",
+                                         "height", "resnet",   "conv",  "Conv",
+                                         "image",  "(2, 3)",   "pixel", "[2:]",
+                                         "patch",  "interpol", "sample"};
+    static const char *const words[] = {"Linear(", "LayerNorm", "Attention",
+                                        "hidden_states"};
+    bool sequence = false;
+    for (size_t i = 0; i < ARRAY_LEN(images); i++)
+        if (memmem(s.p, s.n, images[i], strlen(images[i])))
+            return false;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        sequence = sequence || memmem(s.p, s.n, words[i], strlen(words[i]));
+    return sequence;
+}
+
+/* Rank and order that the class, then the whole source suggests. */
 static int default_rank(const struct facts *f, bool *first)
 {
     *first = false;
     if (is_graph(f))
         return 2;
+    if (is_sequence_class(f))
+        return 3;
     *first = true;
     if (has_param(&f->init, "frames") || has_param(&f->init, "num_frames") ||
         source_has(f, "Conv3d(") || source_has(f, "BatchNorm3d("))
@@ -720,4 +744,28 @@ struct val *propose_state(struct arena *a, const struct facts *f)
     struct val *state = state_new(a);
     propose_rest(a, f, state);
     return state;
+}
+
+struct val *propose_other_ranks(struct arena *a, const struct facts *f,
+                                const struct val *state)
+{
+    struct val *s = state_copy(a, state);
+    const struct val *in = val_get(state, "in");
+    bool changed = false;
+    for (size_t i = 0; i < val_len(in); i++) {
+        const struct val *input = in->map.v[i];
+        int64_t shape[8];
+        size_t rank = input_shape(input, shape, 8);
+        bool guessed = span_is(val_gets(input, "ev"), "layers of the source") ||
+                       span_is(val_gets(input, "ev"), "argument name");
+        if (!input_is_tensor(input) || !guessed || rank < 3 || rank > 4 ||
+            !span_is(val_gets(input, "dtype"), "float32"))
+            continue;
+        rank = 7 - rank;
+        propose_shape(f, state, (int)rank, rank == 4, shape);
+        state_set_input(a, s, in->map.keys[i],
+                        input_reshaped(a, input, shape, rank));
+        changed = true;
+    }
+    return changed ? s : NULL;
 }

@@ -43,6 +43,10 @@ void propose_argument(struct arena *a, const struct facts *f, struct val *state,
 /* STATE without objects: each is a tensor. NULL when it has none. */
 struct val *propose_tensors(struct arena *a, const struct facts *f,
                             const struct val *state);
+/* STATE with sequences for images and images for sequences, where nothing but
+ * names and the source as a whole said which; NULL: there are none. */
+struct val *propose_other_ranks(struct arena *a, const struct facts *f,
+                                const struct val *state);
 /* WORD is one of the annotation's identifiers. */
 bool annotation_has(struct span annotation, const char *word);
 /* Shape of a tensor of RANK as the state's sizes suggest; CHANNELS first when

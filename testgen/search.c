@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Best-first search over states. What an attempt reached (calls into torch
- * before it failed) is its score; every failure proposes changes (refine.h),
- * tried in the order of their weight. A process that died costs a fork.
+ * before it failed) is its score, less what the same failure was met before;
+ * every failure proposes changes (refine.h), tried in the order of their
+ * weight. A process that died costs a fork.
  */
 #include "base.h"
 
@@ -14,10 +15,11 @@
 #include "testgen/scale.h"
 #include "testgen/search.h"
 
-#define ATTEMPT_S  1.0 /* CPU seconds of one attempt */
-#define MAX_DEATHS 4   /* of processes, and overruns of an attempt */
-#define MAX_FIXES  4   /* changes that the gate asks for */
-#define TEXT_MAX   (48u << 10)
+#define ATTEMPT_S   1.0 /* CPU seconds of one attempt */
+#define MAX_DEATHS  4   /* of processes, and overruns of an attempt */
+#define MAX_REPEATS 20  /* failures of one kind that count against one more */
+#define MAX_FIXES   4   /* changes that the gate asks for */
+#define TEXT_MAX    (48u << 10)
 
 /* A full size is computed here when its forward and the drawing of its
  * parameters and inputs may take so long on one core, by count. */
@@ -32,6 +34,8 @@ struct node {
     bool expanded;
     size_t next;
     int64_t score;
+    uint64_t kind; /* of failure: hash of place and message without numbers */
+    int repeats;   /* earlier nodes of this kind */
 };
 
 struct search {
@@ -147,6 +151,26 @@ static int64_t score_of(const struct val *reply)
     return 2000000 + 2 * MIN(ops, 100000);
 }
 
+/* FNV-1a over the line and the message without digits. */
+static uint64_t kind_of(const struct val *reply)
+{
+    struct span text = val_gets(reply, "message");
+    uint64_t h = 14695981039346656037u;
+    h = (h ^ (uint64_t)val_geti(reply, "line", 0)) * 1099511628211u;
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < '0' || text.p[i] > '9')
+            h = (h ^ (unsigned char)text.p[i]) * 1099511628211u;
+    return h;
+}
+
+static int count_kind(const struct search *s, uint64_t kind)
+{
+    int n = 0;
+    for (size_t i = 0; i < s->nodes.n; i++)
+        n += s->nodes.v[i].kind == kind;
+    return MIN(n, MAX_REPEATS);
+}
+
 /* Was this very state tried before? */
 static bool seen_before(struct search *s, const struct val *state)
 {
@@ -184,7 +208,7 @@ static struct val *next_state(struct search *s)
         int64_t value = INT64_MIN;
         for (size_t i = 0; i < s->nodes.n; i++) {
             struct node *n = &s->nodes.v[i];
-            int64_t v = n->score - 6 * (int64_t)n->next;
+            int64_t v = n->score - 6 * (int64_t)n->next - 3 * n->repeats;
             if (n->expanded && n->next >= n->moves.list.n)
                 continue;
             if (v >= value) {
@@ -276,8 +300,11 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
             return NULL;
         if (val_getb(reply, "ok", false))
             return state;
-        struct node n = {
-            .state = state, .reply = reply, .score = score_of(reply)};
+        struct node n = {.state = state,
+                         .reply = reply,
+                         .score = score_of(reply),
+                         .kind = kind_of(reply)};
+        n.repeats = count_kind(s, n.kind);
         array_push(&s->nodes, n);
     }
     return NULL;
@@ -628,6 +655,9 @@ static struct val *beginnings(struct search *s)
         struct val *plain = propose_tensors(s->a, s->f, state);
         val_push(s->a, l, state);
         if (plain)
+            val_push(s->a, l, plain);
+        else if (val_len(val_get(state, "in")) > 1 &&
+                 (plain = propose_other_ranks(s->a, s->f, state)) != NULL)
             val_push(s->a, l, plain);
     }
     return l;

@@ -273,6 +273,53 @@ START_TEST(test_objects_in_parts)
 }
 END_TEST
 
+START_TEST(test_other_ranks)
+{
+    read_facts("class Other:\n    conv = nn.Conv2d(1, 1, 1)\n"
+               "class M(nn.Module):\n"
+               "    def __init__(self, dim=48):\n"
+               "        self.norm = nn.LayerNorm(dim)\n"
+               "    def forward(self, hidden_states, temb):\n"
+               "        return 1\n");
+    struct val *s = propose_state(&a, &f);
+    ck_assert_str_eq(as_json(val_path(s, "in.hidden_states.shape")),
+                     "[2,16,48]");
+    s = propose_other_ranks(&a, &f, s);
+    ck_assert_str_eq(as_json(val_path(s, "in.hidden_states.shape")),
+                     "[2,48,32,32]");
+    ck_assert_str_eq(as_json(val_path(s, "in.temb.shape")), "[2,48]");
+    ck_assert_ptr_null(propose_other_ranks(&a, &f, state_new(&a)));
+}
+END_TEST
+
+START_TEST(test_gate_mends)
+{
+    struct err e;
+    bool more;
+    read_facts("class M(nn.Module):\n"
+               "    def forward(self, x, mask, y=None, temb=None):\n"
+               "        return 1\n");
+    struct val *s = propose_state(&a, &f), *g = NULL;
+    ck_assert(!val_parse_json(
+        &a,
+        SPAN_LIT("{\"deterministic\":true,\"finite\":true,"
+                 "\"spread\":1.0,\"deviation\":1.0,"
+                 "\"unused_parameters\":[\"a.temb_proj.weight\"]}"),
+        VAL_JSON_STRICT, &g, &e));
+    struct val *next = gate_mend(&a, &f, s, g, 0, &more);
+    ck_assert(state_passes(next, SPAN_LIT("temb")));
+    ck_assert(!state_passes(next, SPAN_LIT("y")));
+    next = gate_mend(&a, &f, s, g, 1, &more);
+    ck_assert(state_passes(next, SPAN_LIT("y")));
+    ck_assert(!val_parse_json(&a,
+                              SPAN_LIT("{\"deterministic\":true,\"finite\":"
+                                       "true,\"unused_inputs\":[1]}"),
+                              VAL_JSON_STRICT, &g, &e));
+    next = gate_mend(&a, &f, s, g, 0, &more);
+    ck_assert_str_eq(as_json(val_path(next, "in.mask.kind")), "\"none\"");
+}
+END_TEST
+
 struct default_case {
     const char *source, *value; /* of option `wide` */
 };
@@ -434,6 +481,8 @@ Suite *testgen_suite(void)
     tcase_add_test(t, test_signature_of_bases);
     tcase_add_test(t, test_text_of_state);
     tcase_add_test(t, test_objects_in_parts);
+    tcase_add_test(t, test_other_ranks);
+    tcase_add_test(t, test_gate_mends);
     tcase_add_loop_test(t, test_default_of_option, 0, ARRAY_LEN(default_cases));
     tcase_add_test(t, test_sizes_grow_within_budget);
     tcase_add_test(t, test_sizes_shrink_when_too_long);
