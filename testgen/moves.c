@@ -100,6 +100,13 @@ void moves_init(struct moves *m, struct span name, struct val *value,
     add(m, s, weight);
 }
 
+void moves_unwrap(struct moves *m, int weight)
+{
+    struct val *s = state_copy(m->a, m->state);
+    val_set(m->a, s, "unwrap", val_bool(m->a, true));
+    add(m, s, weight);
+}
+
 /* ---- sizes ---- */
 
 static void dims_for_size(struct moves *m, struct span name,

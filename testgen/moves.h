@@ -25,6 +25,8 @@ struct moves {
 void moves_release(struct moves *m);
 void moves_sort(struct moves *m);
 
+/* The output is an object: its tensors are taken. */
+void moves_unwrap(struct moves *m, int weight);
 /* A size GOT was met where WANT was needed: dimensions, products and sums of
  * them, and constructor arguments that may be the cause. */
 void moves_size(struct moves *m, int64_t got, int64_t want, int weight);

@@ -216,6 +216,12 @@ static void act_range(struct moves *m, const struct rule_match *r)
     moves_range(m, 38);
 }
 
+static void act_unwrap(struct moves *m, const struct rule_match *r)
+{
+    (void)r;
+    moves_unwrap(m, 40);
+}
+
 /* "'a', 'b' and 'c'" */
 static void act_missing(struct moves *m, const struct rule_match *r)
 {

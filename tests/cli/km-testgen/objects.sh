@@ -56,6 +56,19 @@ class Widened(nn.Module):
         for name in ("first",):
             return self.lin(getattr(anything, name))
 PY
+module Wrapped <<'PY'
+import torch
+from torch import nn
+class Pair:
+    def __init__(self, mean, scale):
+        self.mean, self.scale, self.name = mean, scale, "pair"
+class Wrapped(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.net = nn.Linear(dim, 2 * dim)
+    def forward(self, x):
+        return Pair(*self.net(x).chunk(2, -1))
+PY
 testgen --no-store
 show
 jq -r 'select(.kind == "task") | .source | split("class Model(")[1] |
