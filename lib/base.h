@@ -60,6 +60,11 @@ static inline bool span_starts(struct span a, const char *lit)
     return a.n >= n && memcmp(a.p, lit, n) == 0;
 }
 
+static inline bool span_begins(struct span a, struct span prefix)
+{
+    return a.n >= prefix.n && span_eq((struct span){a.p, prefix.n}, prefix);
+}
+
 static inline bool span_ends(struct span a, const char *lit)
 {
     size_t n = strlen(lit);

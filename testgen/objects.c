@@ -225,8 +225,8 @@ static bool has_path(const struct spans *list, struct span prefix,
 {
     for (size_t i = 0; i < list->n; i++) {
         struct span s = list->v[i];
-        if (s.n == prefix.n + name.n && memcmp(s.p, prefix.p, prefix.n) == 0 &&
-            memcmp(s.p + prefix.n, name.p, name.n) == 0)
+        if (span_begins(s, prefix) &&
+            span_eq((struct span){s.p + prefix.n, s.n - prefix.n}, name))
             return true;
     }
     return false;
@@ -237,7 +237,7 @@ static bool has_path(const struct spans *list, struct span prefix,
 static struct span part_of(struct span path, struct span prefix)
 {
     size_t n = prefix.n;
-    if (path.n <= n || (n && memcmp(path.p, prefix.p, n) != 0))
+    if (path.n <= n || !span_begins(path, prefix))
         return (struct span){NULL, 0};
     while (n < path.n && path.p[n] != '.')
         n++;
@@ -273,8 +273,7 @@ static int add_leaf(const struct tree *t, struct span name, struct span path)
         return buf_addspan(t->out, known);
     for (size_t i = 0; i < t->p->called.n; i++) {
         struct span m = t->p->called.v[i];
-        if (m.n <= path.n + 1 || memcmp(m.p, path.p, path.n) != 0 ||
-            m.p[path.n] != '.')
+        if (m.n <= path.n + 1 || !span_begins(m, path) || m.p[path.n] != '.')
             continue;
         m = (struct span){m.p + path.n + 1, m.n - path.n - 1};
         if (span_in(m, text_methods, ARRAY_LEN(text_methods)))
@@ -305,8 +304,7 @@ static bool is_inner(const struct param *p, struct span path)
 {
     for (size_t i = 0; i < p->attrs.n; i++) {
         struct span s = p->attrs.v[i];
-        if (s.n <= path.n + 1 || s.p[path.n] != '.' ||
-            memcmp(s.p, path.p, path.n) != 0)
+        if (s.n <= path.n + 1 || s.p[path.n] != '.' || !span_begins(s, path))
             continue;
         struct span next = part_of(s, (struct span){s.p, path.n + 1});
         bool tensor = span_is(next, "shape") || span_is(next, "device") ||
