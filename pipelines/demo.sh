@@ -88,7 +88,7 @@ chain() { # FOLDER REPO...: repositories to tasks
     stage clean km-clean --jobs "$jobs" -i "$dir/harvest.km" -o "$dir/clean.km"
     # Sizes for the judge's device; fewer attempts than the default: a demo may
     # lose a few modules.
-    stage testgen km-testgen --target cpu --attempts 24 --timeout 5 \
+    stage testgen km-testgen --target cpu --attempts 16 --timeout 3 \
         --jobs "$jobs" -i "$dir/clean.km" -o "$dir/tasks.km"
 }
 
