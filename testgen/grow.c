@@ -46,11 +46,6 @@ const struct budget budget_gpu = {grow_gpu_ms, GPU_MS_GOAL, GPU_MS_MAX,
 const struct budget budget_cpu = {scale_estimate_ms, SCALE_MS, SCALE_MS,
                                   SCALE_MEMORY, SCALE_MEMORY};
 
-static int64_t memory_of(const struct val *g)
-{
-    return val_geti(g, "bytes", 0) + 2 * val_geti(g, "largest", 0);
-}
-
 /* Milliseconds without what does not depend on sizes. */
 static double work_ms(const struct grow *g)
 {
@@ -63,7 +58,7 @@ static double work_ms(const struct grow *g)
 static bool wants_more(const struct grow *g)
 {
     return work_ms(g) < g->budget->goal &&
-           memory_of(g->figures) < g->budget->memory &&
+           scale_memory(g->figures) < g->budget->memory &&
            val_geti(g->figures, "slot", 0) < g->budget->slot;
 }
 
@@ -81,7 +76,7 @@ static enum verdict try_state(struct grow *g, struct val *state, struct err *e)
     if (!val_getb(figures, "ok", false))
         return FAILED;
     if (g->budget->ms(figures) > g->budget->max ||
-        memory_of(figures) > g->budget->memory ||
+        scale_memory(figures) > g->budget->memory ||
         val_geti(figures, "slot", 0) > g->budget->slot)
         return TOO_LARGE;
     g->best = state;
@@ -380,14 +375,21 @@ static int grow_sides(struct grow *g, struct err *e)
                    ARRAY_LEN(list), spread_of(g, 2), e);
 }
 
+/* First dimensions of size FROM become TO. */
+static enum verdict try_batch(struct grow *g, int64_t from, int64_t to,
+                              struct err *e)
+{
+    struct val *state = state_copy(g->a, g->best);
+    struct resize r = {.n = 0};
+    resize_add(&r, from, to);
+    resize_inputs(g->a, state, &r, DIMS_BATCH);
+    return try_state(g, state, e);
+}
+
 static int grow_vectors(struct grow *g, int64_t from, struct err *e)
 {
     for (int64_t to = 1 << 20; to >= 1 << 12; to >>= 4) {
-        struct val *state = state_copy(g->a, g->best);
-        struct resize r = {.n = 0};
-        resize_add(&r, from, to);
-        resize_inputs(g->a, state, &r, DIMS_BATCH);
-        enum verdict v = try_state(g, state, e);
+        enum verdict v = try_batch(g, from, to, e);
         if (v == STOP)
             return -1;
         if (v == TAKEN)
@@ -435,18 +437,14 @@ static int grow_batch(struct grow *g, struct err *e)
     if (rank < 2 || shape[0] != PLAN_BATCH)
         return 0;
     double each = work_ms(g) / PLAN_BATCH;
-    int64_t memory = memory_of(g->figures) / PLAN_BATCH + 1;
+    int64_t memory = scale_memory(g->figures) / PLAN_BATCH + 1;
     int64_t slot = val_geti(g->figures, "slot", 0) / PLAN_BATCH + 1;
     while (batch > PLAN_BATCH && (each * (double)batch > g->budget->goal ||
                                   memory * batch > g->budget->memory ||
                                   slot * batch > g->budget->slot))
         batch /= 2;
     for (int i = 0; i < 2 && batch > PLAN_BATCH; i++, batch /= 4) {
-        struct val *state = state_copy(g->a, g->best);
-        struct resize r = {.n = 0};
-        resize_add(&r, PLAN_BATCH, batch);
-        resize_inputs(g->a, state, &r, DIMS_BATCH);
-        enum verdict v = try_state(g, state, e);
+        enum verdict v = try_batch(g, PLAN_BATCH, batch, e);
         if (v == STOP)
             return -1;
         if (v == TAKEN)

@@ -19,14 +19,14 @@ double scale_estimate_ms(const struct val *g)
            val_getf(g, "kernels", 0) * MS_PER_OP;
 }
 
-static int64_t memory_of(const struct val *g)
+int64_t scale_memory(const struct val *g)
 {
     return val_geti(g, "bytes", 0) + 2 * val_geti(g, "largest", 0);
 }
 
 static bool affordable(const struct val *g)
 {
-    return scale_estimate_ms(g) <= SCALE_MS && memory_of(g) <= SCALE_MEMORY;
+    return scale_estimate_ms(g) <= SCALE_MS && scale_memory(g) <= SCALE_MEMORY;
 }
 
 void scale_init(struct scale *s, struct arena *a, const struct facts *f,
@@ -89,7 +89,7 @@ static struct val *larger_batch(struct scale *s, const int64_t *shape,
                                 size_t rank, int less)
 {
     double ms = scale_estimate_ms(s->figures);
-    int64_t memory = MAX(memory_of(s->figures), 1);
+    int64_t memory = MAX(scale_memory(s->figures), 1);
     int64_t batch = rank ? shape[0] : 0;
     if (batch != PLAN_BATCH)
         return NULL;

@@ -37,6 +37,8 @@ struct val *scale_next(struct scale *s);
 /* A state runs, and these are its figures: after scale_reduce it is taken when
  * it costs less, after scale_next when it is within the budget. */
 void scale_tell(struct scale *s, struct val *state, struct val *figures);
+/* Bytes that one forward needs at once, by count. */
+int64_t scale_memory(const struct val *figures);
 /* Milliseconds that one forward takes on one core, by count. */
 double scale_estimate_ms(const struct val *figures);
 

@@ -526,10 +526,8 @@ static int prove_full(struct search *s, struct val *state, struct val *figures,
     int rc = -1;
     double drawn =
         val_getf(figures, "parameters", 0) + val_getf(figures, "slot", 0) / 4;
-    bool light =
-        scale_estimate_ms(figures) + drawn / DRAWN_PER_MS <= FULL_MS &&
-        val_geti(figures, "bytes", 0) + 2 * val_geti(figures, "largest", 0) <=
-            FULL_MEMORY;
+    bool light = scale_estimate_ms(figures) + drawn / DRAWN_PER_MS <= FULL_MS &&
+                 scale_memory(figures) <= FULL_MEMORY;
 
     if (search_source(&text, s->f, state, s->source, s->entry)) {
         err_set(e, ERR_TOO_LARGE, "the task's source is too large");

@@ -202,8 +202,12 @@ class Observer:
         return out
 
     def wrap(self, cls, wanted):
-        inner = cls.__dict__.get("__init__")
-        if not isinstance(inner, types.FunctionType):
+        """Note how CLS is built; of a class without a constructor of its own,
+        which has that of its base, only when it is the one WANTED."""
+        own = cls.__dict__.get("__init__")
+        inner = cls.__init__ if own is None else own
+        if not isinstance(inner, types.FunctionType) or (
+                own is None and cls is not wanted):
             return
 
         @functools.wraps(inner)
@@ -218,24 +222,7 @@ class Observer:
                     self.order.append(obj)
             return inner(obj, *args, **kwargs)
 
-        self.undo.append((cls, "__init__", inner))
-        cls.__init__ = init
-
-    def wrap_inherited(self, cls):
-        """A class without a constructor of its own: that of its base."""
-        base = cls.__init__
-
-        def init(obj, *args, **kwargs):
-            if type(obj) is cls:
-                try:
-                    given = self.bound(base, (obj,) + args, kwargs)
-                except (TypeError, ValueError):
-                    given = None
-                self.built[id(obj)] = (obj, given)
-                self.order.append(obj)
-            return base(obj, *args, **kwargs)
-
-        self.undo.append((cls, "__init__", None))
+        self.undo.append((cls, "__init__", own))
         cls.__init__ = init
 
     def hook(self, cls):
@@ -293,8 +280,6 @@ class Observer:
         for value in list(self.space.values()):
             if isinstance(value, type) and value.__module__ == "task_module":
                 self.wrap(value, wanted)
-        if "__init__" not in wanted.__dict__:
-            self.wrap_inherited(wanted)
         self.hook(wanted)
         try:
             self.probe.try_({"cpu_s": msg["cpu_s"]})
