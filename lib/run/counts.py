@@ -129,13 +129,14 @@ def in_bounds(name, args):
 
 class Count(TorchDispatchMode):
     """Operators, bytes moved and elements written by one forward. SHAPES: it
-    runs on tensors without data."""
+    runs on tensors without data. MOST: operators after which it is given
+    up (0: never)."""
 
     @classmethod
     def _should_skip_dynamo(cls):
         return False  # else each fork imports the compiler, for seconds
 
-    def __init__(self, graph=None, shapes=False):
+    def __init__(self, graph=None, shapes=False, most=0):
         super().__init__()
         self.ops = {}
         self.kernels = 0
@@ -146,6 +147,7 @@ class Count(TorchDispatchMode):
         self.steps = 0
         self.graph = graph
         self.shapes = shapes
+        self.most = most
 
     def without_data(self, func, args, kwargs):
         """The arguments, all or none of them without data, and which stand
@@ -183,10 +185,10 @@ class Count(TorchDispatchMode):
         kwargs = kwargs or {}
         given = args
         old = {}
+        self.steps += 1
+        if self.most and self.steps > self.most:
+            raise RuntimeError("more than %d operators" % self.most)
         if self.shapes:
-            self.steps += 1
-            if self.steps > STEPS_MAX:
-                raise RuntimeError("more than %d operators" % STEPS_MAX)
             args, kwargs, old = self.without_data(func, args, kwargs)
         result = func(*args, **kwargs)
         name = func.overloadpacket.__name__
@@ -325,7 +327,7 @@ class Shapes:
         with Undrawn():
             inputs = draw()
         probe.where = "forward"
-        count = Count(shapes=True)
+        count = Count(shapes=True, most=STEPS_MAX)
         with torch.no_grad(), count:
             result = model(*inputs)
         outs = tensors_of(as_list(result), [])

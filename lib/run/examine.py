@@ -16,7 +16,7 @@ Its source defines get_inputs, and mostly get_init_inputs, beside its class.
 An input is {name, kind, ...} as in docs/records.md, and further `made`: the
 functions that it came through; `known`: its range is certain.
 """
-KERNELS_MAX = 6000  # of one forward on the meta device, which is slow
+META_MAX = 20000    # operators of one forward on the meta device, which is slow
 LARGE = 1 << 26     # elements of a tensor that is not drawn in full
 VALUES_MAX = 4096   # in one tree of plain values
 
@@ -201,15 +201,6 @@ def names_for(model, count):
     return (names + ["input%d" % i for i in range(len(names), count)])[:count]
 
 
-class Bounded(Count):
-    """Counts, and gives up on what is too slow on the meta device."""
-
-    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
-        if self.kernels > KERNELS_MAX:
-            raise Broken("more operators than the meta device is fit for")
-        return super().__torch_dispatch__(func, kinds, args, kwargs)
-
-
 def examine_op(probe, msg):
     budget(float(msg["cpu_s"]))
     meta = bool(msg["meta"])
@@ -224,28 +215,20 @@ def examine_op(probe, msg):
         raise Broken("more than 64 input tensors")
     versions = [t._version for t in tensors]
     probe.where = "forward"
-    count = Bounded() if meta else Count()
-    with torch.no_grad(), count:
+    count = Count(most=META_MAX if meta else 0)
+    with torch.no_grad(), Calls(count), count:
         result = model(*values)
     outs = flatten(result, [])
     state = list(model.parameters()) + list(model.buffers())
-    seen = {(t.untyped_storage()._cdata, t.numel()): nbytes(t)
-            for t in tensors + outs + state}
     changed = {id(t) for t, v in zip(tensors, versions) if t._version != v}
-    return {"ok": True, "inputs": entries,
-            "outs": [{"shape": list(t.shape), "dtype": dtype_name(t)}
-                     for t in outs],
-            "mutates": [i for i, v in enumerate(values) if any(
-                id(t) in changed for t in flat_inputs([v]))],
-            "flops": int(count.flops) + count.points, "moved": count.moved,
-            "kernels": count.kernels, "bytes": sum(seen.values()),
-            "held": sum(nbytes(t) for t in state),
-            "parameters": sum(p.numel() for p in model.parameters()),
-            "ops": dict(sorted(count.ops.items())[:200])}
-
-
-def nbytes(t):
-    return t.numel() * t.element_size()
+    reply = count.figures(model, values, outs)
+    reply.update(
+        inputs=entries,
+        outs=[{"shape": list(t.shape), "dtype": dtype_name(t)} for t in outs],
+        mutates=[i for i, v in enumerate(values) if any(
+            id(t) in changed for t in flat_inputs([v]))],
+        held=sum(t.numel() * t.element_size() for t in state))
+    return reply
 
 
 class Sparing(TorchFunctionMode):
