@@ -3,9 +3,9 @@
 # in its own source, or in the parent's where that names classes of it.
 . "$SRC/tests/cli/km-testgen/modules.bash"
 set -euo pipefail
-module Stack <<'PY'
-import copy
-from torch import nn
+imports='import copy
+from torch import nn'
+stack=$(cat <<'PY'
 class Stack(nn.Module):
     def __init__(self, layer, n, start):
         super().__init__()
@@ -17,8 +17,8 @@ class Stack(nn.Module):
             x = layer(x, positions * self.start)
         return x
 PY
-module Gain '.inlined = []' <<'PY'
-from torch import nn
+)
+gain=$(cat <<'PY'
 class Gain(nn.Module):
     def __init__(self, mode, width):
         super().__init__()
@@ -28,19 +28,8 @@ class Gain(nn.Module):
     def forward(self, x):
         return self.net(x).tanh()
 PY
-module Net '.inlined = [{path: "m.py", name: "Stack"}, {path: "m.py",
-    name: "Layer"}, {path: "m.py", name: "Ramp"}, {path: "m.py",
-    name: "Gain"}]' <<'PY'
-import copy
-from torch import nn
-class Gain(nn.Module):
-    def __init__(self, mode, width):
-        super().__init__()
-        if (mode, width) != ("mixed:4", 24):
-            raise ValueError("no such mode")
-        self.net = nn.Linear(width, width)
-    def forward(self, x):
-        return self.net(x).tanh()
+)
+parts=$(cat <<'PY'
 class Layer(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -51,16 +40,9 @@ class Ramp:
     kind = "ramp"
     def __init__(self, at=1.0):
         self.at = at
-class Stack(nn.Module):
-    def __init__(self, layer, n, start):
-        super().__init__()
-        assert start.kind == "ramp"
-        self.layers = nn.ModuleList(copy.deepcopy(layer) for _ in range(n))
-        self.start = start.at
-    def forward(self, x, positions):
-        for layer in self.layers:
-            x = layer(x, positions * self.start)
-        return x
+PY
+)
+net=$(cat <<'PY'
 class Net(nn.Module):
     def __init__(self, n=2):
         super().__init__()
@@ -71,6 +53,13 @@ class Net(nn.Module):
         x = self.gain(self.stem(x))
         return self.stack(x, x.mean((1, 2)))
 PY
+)
+printf '%s\n' "$imports" "$stack" | module Stack
+printf '%s\n' "$imports" "$gain" | module Gain '.inlined = []'
+printf '%s\n' "$imports" "$gain" "$parts" "$stack" "$net" |
+    module Net '.inlined = [{path: "m.py", name: "Stack"}, {path: "m.py",
+    name: "Layer"}, {path: "m.py", name: "Ramp"}, {path: "m.py",
+    name: "Gain"}]'
 testgen --no-store
 show
 jq -r 'select(.kind == "task" and .name != "Net") | .name,
