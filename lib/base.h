@@ -87,6 +87,20 @@ static inline bool is_word_char(char c)
            (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
 }
 
+/* Does WORD (not empty) stand in TEXT as a whole name? */
+static inline bool span_has_word(struct span text, struct span word)
+{
+    const char *p = text.p, *end = text.p + text.n;
+    while (p && word.n &&
+           (p = memmem(p, (size_t)(end - p), word.p, word.n)) != NULL) {
+        if ((p == text.p || !is_word_char(p[-1])) &&
+            (p + word.n == end || !is_word_char(p[word.n])))
+            return true;
+        p++;
+    }
+    return false;
+}
+
 #include "banned.h"
 
 #endif

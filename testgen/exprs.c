@@ -9,11 +9,6 @@
 
 #define TEXT_MAX 16384
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 struct change {
     int64_t from, to; /* FROM 0: those of 256 and more become an eighth */
 };
@@ -40,8 +35,8 @@ static const char *with_numbers(struct arena *a, struct span s,
             quote = !quote ? x : x == quote ? 0 : quote;
         while (!quote && k < s.n && k < i + 9 && isdigit((unsigned char)s.p[k]))
             k++;
-        bool whole = k > i && !is_word(before) && before != '.' &&
-                     (k == s.n || (!is_word(s.p[k]) && s.p[k] != '.'));
+        bool whole = k > i && !is_word_char(before) && before != '.' &&
+                     (k == s.n || (!is_word_char(s.p[k]) && s.p[k] != '.'));
         if (!whole) {
             buf_addc(&b, x);
             i++;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-testgen
 TESTGEN_SRCS := testgen/facts.c testgen/flow.c testgen/fields.c \
-	testgen/objects.c testgen/parts.c testgen/propose.c testgen/state.c \
+	testgen/objects.c testgen/arguments.c testgen/propose.c testgen/state.c \
 	testgen/moves.c testgen/exprs.c testgen/refine.c testgen/gate.c \
 	testgen/scale.c testgen/foreign.c testgen/grow.c testgen/ops.c
 km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \

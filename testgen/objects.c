@@ -9,11 +9,6 @@
 
 #define OBJECT_DEPTH 3
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* ---- defaults ---- */
 
 /* The text of a literal that begins S: no names but None, True and False. It
@@ -31,7 +26,7 @@ static struct span literal_at(struct span s)
             i = (size_t)(end - s.p) + 1;
         } else if (isalpha((unsigned char)c) || c == '_') {
             size_t k = i;
-            while (k < s.n && is_word(s.p[k]))
+            while (k < s.n && is_word_char(s.p[k]))
                 k++;
             struct span w = {s.p + i, k - i};
             bool number = i > 0 && isdigit((unsigned char)s.p[i - 1]);
@@ -40,7 +35,7 @@ static struct span literal_at(struct span s)
                 return (struct span){NULL, 0};
             i = k;
         } else if (c == '(' || c == '[') {
-            if (i > 0 && is_word(s.p[i - 1]))
+            if (i > 0 && is_word_char(s.p[i - 1]))
                 return (struct span){NULL, 0};
             nested++;
             i++;
@@ -440,7 +435,7 @@ struct span object_class(const struct facts *f, const struct param *p)
     }
     for (size_t i = 0; i < s.n;) {
         size_t k = i;
-        while (k < s.n && (isalnum((unsigned char)s.p[k]) || s.p[k] == '_'))
+        while (k < s.n && is_word_char(s.p[k]))
             k++;
         struct span word = {s.p + i, k - i};
         if (word.n && facts_has_class(f, word))

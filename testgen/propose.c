@@ -5,8 +5,6 @@
  */
 #include "base.h"
 
-#include <ctype.h>
-
 #include "log.h"
 #include "testgen/objects.h"
 #include "testgen/propose.h"
@@ -159,16 +157,7 @@ int64_t propose_int(const struct facts *f, const struct val *state,
 /* `has` the word as a whole identifier: "int" in "Optional[int]". */
 bool annotation_has(struct span s, const char *word)
 {
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= s.n; i++) {
-        bool left = i == 0 ||
-                    !(isalnum((unsigned char)s.p[i - 1]) || s.p[i - 1] == '_');
-        bool right = i + n == s.n ||
-                     !(isalnum((unsigned char)s.p[i + n]) || s.p[i + n] == '_');
-        if (left && right && memcmp(s.p + i, word, n) == 0)
-            return true;
-    }
-    return false;
+    return span_has_word(s, span_str(word));
 }
 
 static bool is_module_like(const struct param *p)

@@ -494,17 +494,6 @@ static void from_names(struct moves *m)
     }
 }
 
-static bool has_word(struct span text, struct span word)
-{
-    const char *end = text.p + text.n;
-    for (const char *p = text.p;
-         p && (p = memmem(p, (size_t)(end - p), word.p, word.n)) != NULL; p++)
-        if ((p == text.p || !is_word_char(p[-1])) &&
-            (p + word.n == end || !is_word_char(p[word.n])))
-            return true;
-    return false;
-}
-
 /* "Must provide one of input_shape or in_channels": arguments that a message
  * names and that were not given. */
 static void from_message(struct moves *m)
@@ -513,7 +502,7 @@ static void from_message(struct moves *m)
     for (size_t i = 0; i < m->f->init.n; i++) {
         const struct param *p = &m->f->init.v[i];
         bool sized = p->name.n > 2 && propose_by_name(m->a, m->f, p->name);
-        if (p->has_default && p->name.n > 2 && has_word(message, p->name))
+        if (p->has_default && p->name.n > 2 && span_has_word(message, p->name))
             moves_supply(m, p->name, 29 + sized);
     }
 }
