@@ -72,6 +72,26 @@ bool usage_read(pid_t pid, struct proc_usage *u)
     return true;
 }
 
+bool usage_read_stopped(pid_t pid, struct proc_usage *u)
+{
+    enum { TRIES = 1000, PAUSE_NS = 20000 };
+    struct proc_usage before;
+    if (!usage_read(pid, u))
+        return false;
+    /* Its clock is read after the account: one that stands still from one
+     * reading to the next says that nothing ran while the second account was
+     * read. */
+    for (int i = 0; i < TRIES; i++) {
+        before = *u;
+        if (!usage_read(pid, u))
+            return false;
+        if (u->process_s == before.process_s)
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    return true;
+}
+
 int usage_threads(pid_t pid)
 {
     char path[64], text[4096], *p;

@@ -25,6 +25,10 @@ struct proc_usage {
 
 /* By the kernel's account, in nanoseconds; false when the process is gone. */
 bool usage_read(pid_t pid, struct proc_usage *u);
+/* The same of a process that was stopped, once it has left its core: the
+ * kernel reports the stop a moment before, and until then the clock of the
+ * process counts what the account of the main thread does not yet show. */
+bool usage_read_stopped(pid_t pid, struct proc_usage *u);
 /* Threads alive; 0 when the process is gone. */
 int usage_threads(pid_t pid);
 

@@ -19,4 +19,4 @@ km-runner-c_NOSAN := 1
 EMBED += evaluate/km_candidate.h
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
-	evaluate/outcome.c
+	evaluate/outcome.c evaluate/memory.c

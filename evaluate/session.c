@@ -77,7 +77,7 @@ int session_call(struct session *s, struct arena *a, const struct val *msg,
         t = &none;
     if (!s->open)
         return err_set(e, ERR_CRASH, "%s", s->end);
-    usage_read(s->r.pid, &before);
+    usage_read_stopped(s->r.pid, &before);
     if (frame_send(s->r.sock, msg, fds, n_fds, now_s() + 5, e))
         return session_end(s, e->code, e);
     start = now_s();
@@ -97,7 +97,7 @@ int session_call(struct session *s, struct arena *a, const struct val *msg,
         at_reply = before;
     if (runner_freeze(&s->r, e))
         return session_end(s, ERR_CRASH, e);
-    if (!usage_read(s->r.pid, &after))
+    if (!usage_read_stopped(s->r.pid, &after))
         after = before;
     t->elapsed_s = at - start;
     t->delay_s = MIN(t->elapsed_s, at_reply.delay_s - before.delay_s);
