@@ -11,15 +11,18 @@
 #include "map.h"
 #include "testgen/gate.h"
 #include "testgen/grow.h"
+#include "testgen/infer/infer.h"
 #include "testgen/refine.h"
 #include "testgen/scale.h"
 #include "testgen/search.h"
 
-#define ATTEMPT_S   1.0 /* CPU seconds of one attempt */
-#define MAX_DEATHS  4   /* of processes, and overruns of an attempt */
-#define MAX_REPEATS 20  /* failures of one kind that count against one more */
-#define MAX_FIXES   4   /* changes that the gate asks for */
-#define TEXT_MAX    (48u << 10)
+#define ATTEMPT_S 1.0 /* CPU seconds of one attempt */
+/* Of a module's CPU time, until it runs: what does runs early. */
+#define SEARCH_SHARE 0.25
+#define MAX_DEATHS   4  /* of processes, and overruns of an attempt */
+#define MAX_REPEATS  20 /* failures of one kind that count against one more */
+#define MAX_FIXES    4  /* changes that the gate asks for */
+#define TEXT_MAX     (48u << 10)
 
 /* A full size is computed here when its forward and the drawing of its
  * parameters and inputs may take so long on one core, by count. */
@@ -66,7 +69,11 @@ int search_source(struct buf *out, const struct facts *f,
 static void call(struct search *s, struct val *msg, double cpu_s,
                  struct val **reply)
 {
+    double before = s->fork_cpu;
     probe_call(s->p, s->a, msg, cpu_s, reply);
+    if (log_level > 2)
+        fprintf(stderr, "%.*s: %.3f s\n", (int)val_gets(msg, "op").n,
+                val_gets(msg, "op").p, val_getf(*reply, "cpu", 0) - before);
     if (val_getb(*reply, "died", false))
         s->deaths++;
     if (span_is(val_gets(*reply, "class"), "Deadline"))
@@ -192,6 +199,9 @@ static void expand(struct search *s, struct node *n)
                               .construct = span_is(where, "construct")};
     if (span_is(val_gets(n->reply, "class"), "Deadline")) {
         struct val *less = scale_smaller_defaults(s->a, s->f, n->state);
+        struct val *sized = less ? infer_state(s->a, s->f, less) : NULL;
+        if (sized)
+            array_push(&n->moves.list, ((struct move){sized, 101}));
         if (less)
             array_push(&n->moves.list, ((struct move){less, 100}));
         moves_shrink(&n->moves, 99);
@@ -273,13 +283,26 @@ static bool goes_on(const struct search *s, double share)
            s->cpu + s->fork_cpu < share * s->conf->cpu_s;
 }
 
+/* Its constructor alone took too long before. */
+static bool overran(const struct search *s, const struct val *state)
+{
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct node *n = &s->nodes.v[i];
+        if (span_is(val_gets(n->reply, "class"), "Deadline") &&
+            span_is(val_gets(n->reply, "where"), "construct") &&
+            val_equal(val_get(n->state, "init"), val_get(state, "init")))
+            return true;
+    }
+    return false;
+}
+
 /* The next one of FIRST that is new, then what failures suggest. */
 static struct val *one_more(struct search *s, const struct val *first,
                             size_t *at)
 {
     while (*at < val_len(first)) {
         struct val *state = val_at(first, (*at)++);
-        if (!seen_before(s, state))
+        if (!overran(s, state) && !seen_before(s, state))
             return state;
     }
     return s->nodes.n ? next_state(s) : NULL;
@@ -292,7 +315,7 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
 {
     size_t at = 0;
     e->code = ERR_NONE;
-    while (s->attempts < s->conf->attempts && goes_on(s, 0.5)) {
+    while (s->attempts < s->conf->attempts && goes_on(s, SEARCH_SHARE)) {
         struct val *reply, *state = one_more(s, first, &at);
         if (!state)
             break;
@@ -651,6 +674,9 @@ static struct val *beginnings(struct search *s)
     if (!s->conf->seeds) {
         struct val *state = propose_state(s->a, s->f);
         struct val *plain = propose_tensors(s->a, s->f, state);
+        struct val *sized = infer_state(s->a, s->f, state);
+        if (sized)
+            val_push(s->a, l, sized);
         val_push(s->a, l, state);
         if (plain)
             val_push(s->a, l, plain);
