@@ -90,7 +90,7 @@ static inline bool is_word_char(char c)
 /* Does WORD (not empty) stand in TEXT as a whole name? */
 static inline bool span_has_word(struct span text, struct span word)
 {
-    const char *p = text.p, *end = text.p + text.n;
+    const char *p = text.p, *end = p ? p + text.n : p;
     while (p && word.n &&
            (p = memmem(p, (size_t)(end - p), word.p, word.n)) != NULL) {
         if ((p == text.p || !is_word_char(p[-1])) &&

@@ -473,9 +473,13 @@ static bool is_sequence_class(const struct facts *f)
 }
 
 /* Rank and order that the class, then the whole source suggests. */
-static int default_rank(const struct facts *f, bool *first)
+static int default_rank(const struct facts *f, const struct val *state,
+                        bool *first)
 {
-    *first = false;
+    int64_t space = propose_int(f, state, "spatial_dims", 0);
+    *first = space >= 1 && space <= 3;
+    if (*first)
+        return (int)space + 2;
     if (is_graph(f))
         return 2;
     if (is_sequence_class(f))
@@ -678,7 +682,8 @@ struct val *propose_input(struct arena *a, const struct facts *f,
     }
     if (p->first.pattern.n) {
         int rank = abs(p->first.rank);
-        rank = p->first.rank < 0 ? MAX(rank, default_rank(f, &first)) : rank;
+        rank = p->first.rank < 0 ? MAX(rank, default_rank(f, state, &first))
+                                 : rank;
         rank = MIN(rank, 6);
         shape_from_pattern(f, state, p->first.pattern, rank, s);
         return input_tensor(a, p->name, s, (size_t)rank);
@@ -699,7 +704,7 @@ struct val *propose_input(struct arena *a, const struct facts *f,
         rank = is_graph(f) ? 2 : 3;
         first = false;
     } else {
-        rank = default_rank(f, &first);
+        rank = default_rank(f, state, &first);
     }
     propose_shape(f, state, rank, first, s);
     return input_tensor(a, p->name, s, (size_t)rank);

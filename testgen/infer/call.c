@@ -485,12 +485,11 @@ static bool is_class_name(struct span s)
     return s.n && s.p[0] >= 'A' && s.p[0] <= 'Z';
 }
 
-static struct aval *call_name(struct interp *in, struct frame *fr,
-                              struct span name, struct actuals *c)
+static struct aval *call_name(struct interp *in, struct span name,
+                              struct actuals *c)
 {
     struct aval *v = builtin(in, name, c);
     struct span last = walk_last_part(name);
-    (void)fr;
     if (v)
         return v;
     if (span_is(name, "dict") || span_is(last, "OrderedDict") ||
@@ -553,7 +552,7 @@ struct aval *interp_call(struct interp *in, struct frame *fr, struct aval *f,
         inner = frame_new(in, f->home);
         return run(in, f->node, inner, NULL, c);
     case AV_NAME:
-        return call_name(in, fr, f->s, c);
+        return call_name(in, f->s, c);
     case AV_METHOD:
         return span_is(f->s, "partial") && f->seq ? call_partial(in, fr, f, c)
                                                   : call_method(in, fr, f, c);

@@ -52,7 +52,6 @@ int interp_truth(struct interp *in, const struct aval *v)
     case AV_TENSOR:
     case AV_SLICE:
     case AV_ELLIPSIS:
-    case AV_RANGE:
         break;
     }
     return -1;
@@ -519,6 +518,12 @@ struct aval *interp_eval(struct interp *in, struct frame *fr, TSNode n)
 
 /* ---- statements ---- */
 
+/* V as a size: a whole number, or a quotient that is meant to be one. */
+static const struct dim *size_of(const struct aval *v)
+{
+    return v->kind == AV_INT || v->kind == AV_FLOAT ? v->d : NULL;
+}
+
 /* COND is made true where it is a need: a % b == 0, a == b, and. */
 static void require(struct interp *in, struct frame *fr, TSNode n)
 {
@@ -539,7 +544,7 @@ static void require(struct interp *in, struct frame *fr, TSNode n)
     while (pynode_is(left, "parenthesized_expression"))
         left = ts_node_named_child(left, 0);
     struct aval *y = interp_eval(in, fr, ts_node_child(n, 2));
-    if (y->kind != AV_INT)
+    if (!size_of(y))
         return;
     if (pynode_is(left, "binary_operator") &&
         span_is(text_of(in, pynode_field(left, "operator")), "%")) {
@@ -551,9 +556,7 @@ static void require(struct interp *in, struct frame *fr, TSNode n)
             dim_divides(&in->dims, a->d, b->d);
         return;
     }
-    struct aval *x = interp_eval(in, fr, left);
-    if (x->kind == AV_INT)
-        dim_equal(&in->dims, x->d, y->d);
+    dim_equal(&in->dims, size_of(interp_eval(in, fr, left)), y->d);
 }
 
 /* The opposite of a condition under which the source raises. */
@@ -577,8 +580,8 @@ static void require_not(struct interp *in, struct frame *fr, TSNode n)
         struct aval *b = interp_eval(in, fr, pynode_field(left, "right"));
         if (a->kind == AV_INT && b->kind == AV_INT)
             dim_divides(&in->dims, a->d, b->d);
-    } else if (x->kind == AV_INT && y->kind == AV_INT) {
-        dim_equal(&in->dims, x->d, y->d);
+    } else {
+        dim_equal(&in->dims, size_of(x), size_of(y));
     }
 }
 

@@ -14,8 +14,8 @@
 
 /* What was seen of an argument of forward. */
 struct input_use {
-    bool ids, mask, computed; /* picks rows; masks; is computed with */
-    const struct dim *below;  /* ids: a bound above them, or NULL */
+    bool ids, mask;          /* picks rows; masks */
+    const struct dim *below; /* ids: a bound above them, or NULL */
 };
 
 #define INFER_INPUTS 24

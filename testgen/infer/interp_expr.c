@@ -386,6 +386,16 @@ struct aval *interp_item(struct interp *in, struct aval *v, struct aval **at,
     q = interp_items(in, v);
     if (!q || n != 1)
         return interp_unknown(in);
+    if (at[0]->kind == AV_SLICE && v->kind == AV_MODULE) {
+        struct aval *part = part_of(in, q, at[0]), *m;
+        if (part->kind != AV_SEQ)
+            return part;
+        m = av_new(in->a, AV_MODULE);
+        m->m = arena_zalloc(in->a, sizeof(*m->m));
+        m->m->layer = v->m->layer;
+        m->m->children = part->seq;
+        return m;
+    }
     if (at[0]->kind == AV_SLICE)
         return part_of(in, q, at[0]);
     k = index_of(in, at[0], q->n);

@@ -23,14 +23,6 @@ static const char *const same_shape[] = {"Identity",    "Dropout",
                                          "Hardshrink",  "Softshrink",
                                          "Softmax2d",   "LocalResponseNorm"};
 
-static bool is_same_shape(struct span kind)
-{
-    for (size_t i = 0; i < ARRAY_LEN(same_shape); i++)
-        if (span_is(kind, same_shape[i]))
-            return true;
-    return false;
-}
-
 struct aval *layer_new(struct interp *in, struct span kind, struct actuals *c)
 {
     struct aval *v = av_new(in->a, AV_MODULE);
@@ -133,7 +125,7 @@ static struct aval *convolution(struct interp *in, struct module *m,
     bool transposed = memmem(m->layer.p, m->layer.n, "Transpose", 9) != NULL;
     const struct dim *from = size_arg(in, m, 0, "in_channels", 0);
     const struct dim *to = size_arg(in, m, 1, "out_channels", 0);
-    const struct dim *groups = size_arg(in, m, transposed ? 6 : 6, "groups", 1);
+    const struct dim *groups = size_arg(in, m, 6, "groups", 1);
     int64_t one;
     if (!tensor_channels(in, x, n, from))
         return interp_unknown(in);
@@ -392,7 +384,9 @@ static struct aval *by_kind(struct interp *in, struct module *m, struct aval *v,
                                                    : SPAN_LIT("rearrange"),
                            &c);
     }
-    return is_same_shape(k) ? tensor_new(in, x->s, x) : interp_unknown(in);
+    return span_in(k, same_shape, ARRAY_LEN(same_shape))
+               ? tensor_new(in, x->s, x)
+               : interp_unknown(in);
 }
 
 struct aval *layer_call(struct interp *in, struct frame *fr, struct module *m,

@@ -56,8 +56,7 @@ enum aval_kind {
     AV_METHOD, /* attribute TEXT of what is no module */
     AV_SLICE,
     AV_ELLIPSIS,
-    AV_LAMBDA,
-    AV_RANGE /* of a number that is not known */
+    AV_LAMBDA /* also an inner function: node, home */
 };
 
 struct aval;

@@ -171,6 +171,8 @@ static const struct shape_case shape_cases[] = {
     {"pass", F "torch.einsum('bij,bjk->bik', x, y)", "x=2,16,64 y=2,64,64"},
     {"pass", F "x.masked_fill(y, 0)", "x=2,16,64 y=? mask"},
     {"pass", F "x.gather(1, y)", "x=2,16,64 y=2,16,64 <16"},
+    {"self.l = nn.Sequential(nn.Linear(21, 5), nn.Linear(5, 9))",
+     F "self.l[:-1](x) + y", "x=2,16,21 y=2,16,5"},
     {"self.w = nn.Parameter(torch.zeros(9, 33))", F "F.linear(x, self.w)",
      "x=2,16,33"},
     /* Python */
@@ -261,9 +263,10 @@ START_TEST(test_numbers_of_the_constructor)
     struct facts f = {0};
     struct val *v = inferred(
         &f, "from torch import nn\nclass M(nn.Module):\n"
-            "    def __init__(self, in_planes, dim, num_heads, groups):\n"
+            "    def __init__(self, in_planes, dim, wide, groups):\n"
             "        super().__init__()\n"
             "        assert dim % groups == 0\n"
+            "        if wide / 2 != dim:\n            raise ValueError\n"
             "        self.c = nn.Conv2d(in_planes, dim, 3, padding=1)\n"
             "        self.n = nn.GroupNorm(groups, dim)\n"
             "    def forward(self, x):\n"
@@ -271,6 +274,7 @@ START_TEST(test_numbers_of_the_constructor)
     const struct val *x = state_init(v, SPAN_LIT("in_planes"));
     const struct val *d = state_init(v, SPAN_LIT("dim"));
     ck_assert(x && d && x->i == d->i);
+    ck_assert_int_eq(state_init(v, SPAN_LIT("wide"))->i, 2 * d->i);
     ck_assert_int_eq(d->i % state_init(v, SPAN_LIT("groups"))->i, 0);
     facts_release(&f);
 }
