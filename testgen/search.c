@@ -26,7 +26,7 @@
 
 /* A full size is computed here when its forward and the drawing of its
  * parameters and inputs may take so long on one core, by count. */
-#define FULL_MS      300.0
+#define FULL_MS      100.0
 #define FULL_S       4.0 /* CPU seconds, many times what that is */
 #define FULL_MEMORY  ((int64_t)1 << 30)
 #define DRAWN_PER_MS 1e5

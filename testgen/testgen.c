@@ -17,13 +17,13 @@
 
 #define ITEM_MAX (20u << 20) /* a record with its source in it, packed */
 
-static int64_t attempts = 64;
+static int64_t attempts = 32;
 static const char *target = "gpu";
 
 static const struct opt options[] = {
     {OPT_GROUP, 0, "Test generation", NULL, NULL, NULL, 0, 0, false},
     {OPT_INT, 0, "attempts", &attempts, "N",
-     "attempts to run one module (default: 64)", 1, 10000, true},
+     "attempts to run one module (default: 32)", 1, 10000, true},
     {OPT_CHOICE, 0, "target", &target, "gpu|cpu",
      "whose speed decides the sizes (default: gpu)", 0, 0, true},
     {0},
