@@ -17,6 +17,7 @@
 #include "testgen/commands.h"
 #include "testgen/examine.h"
 #include "testgen/foreign.h"
+#include "testgen/graphs.h"
 #include "zio.h"
 
 #define ITEM_MAX  (20u << 20) /* a draft with its source, packed */
@@ -41,6 +42,7 @@ struct import {
     struct pyparser *parser;
     struct pool *pool;
     struct emit *out;
+    struct graphs graphs;
     int argc;
     char **argv;
     uint64_t files, others; /* files read, and those that hold no task */
@@ -84,8 +86,14 @@ static int result(void *payload, struct span item, int status, struct span out,
     struct val *v, *rec;
     size_t used;
     int rc;
-    if (status == 0)
-        return emit_packed(im->out, out, e);
+    if (status == 0) {
+        struct buf packed = BUF_INIT(out.n + 1024);
+        rc = buf_addspan(&packed, out) || graphs_mark(&im->graphs, &packed, e)
+                 ? -1
+                 : emit_packed(im->out, buf_span(&packed), e);
+        buf_release(&packed);
+        return rc;
+    }
     if (status == POOL_PASSED)
         return emit_packed(im->out, item, e);
     rc = val_unpack(&a, item, &used, &v, NULL);
@@ -597,6 +605,7 @@ static void import_close(void *state)
     if (im->pool)
         pool_free(im->pool);
     pyparser_free(im->parser);
+    graphs_release(&im->graphs);
     host_release(&im->host);
     free(im);
 }

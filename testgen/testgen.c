@@ -9,6 +9,7 @@
 #include "pool.h"
 #include "stage.h"
 #include "testgen/commands.h"
+#include "testgen/graphs.h"
 #include "testgen/host.h"
 #include "testgen/lessons.h"
 #include "testgen/parents.h"
@@ -34,6 +35,7 @@ struct testgen {
     struct pool *pool;
     struct emit *out;
     struct parents *held;
+    struct graphs graphs;
     size_t taken; /* records since the last flush */
     bool again;   /* the pool works through second tries */
 };
@@ -374,6 +376,8 @@ static int flush(struct testgen *t, struct err *e)
     for (size_t i = 0; rc == 0 && i < parents_count(t->held); i++) {
         rc = parents_final(t->held, i, &b, e);
         if (rc == 0)
+            rc = graphs_mark(&t->graphs, &b, e);
+        if (rc == 0)
             rc = emit_packed(t->out, buf_span(&b), e);
     }
     if (rc == 0)
@@ -438,6 +442,7 @@ static void close_stage(void *state)
     if (t->pool)
         pool_free(t->pool);
     parents_free(t->held);
+    graphs_release(&t->graphs);
     host_release(&t->host);
     free(t);
 }

@@ -578,6 +578,15 @@ static bool improve(struct dims *s, const struct dim_need *n, int open)
     size_t count = choices(s, n->a, v, 0, ARRAY_LEN(v), 0);
     struct choice best = {.open = open};
     count = choices(s, n->b, v, count, ARRAY_LEN(v), 0);
+    int64_t part = n->rule == DIM_DIVIDES ? dim_value(s, n->b) : 0;
+    for (size_t i = 0; i < count && part > 0 && part <= 1 << 16; i++) {
+        /* A multiple near what is planned, of eight too if that does it. */
+        int64_t was = s->vars.v[v[i]].value, step = part;
+        while (step % 8)
+            step *= 2;
+        consider(s, v[i], v[i], (was + step - 1) / step * step, &best);
+        consider(s, v[i], v[i], (was + part - 1) / part * part, &best);
+    }
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < ARRAY_LEN(sizes); k++)
             consider(s, v[i], v[i], sizes[k], &best);

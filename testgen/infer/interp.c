@@ -122,7 +122,8 @@ void interp_bind(struct interp *in, struct frame *fr, TSNode target,
         for (uint32_t i = 0; i < n; i++)
             splat |=
                 pynode_is(ts_node_named_child(target, i), "list_splat_pattern");
-        if (v->kind == AV_METHOD && span_is(v->s, "shape") && !splat)
+        if (v->kind == AV_METHOD && span_is(v->s, "shape") && !splat &&
+            tensor_of(v->self))
             shape_fix(&in->dims, v->self->t->s, (int)n);
         q = interp_items(in, v);
         for (uint32_t i = 0; i < n; i++) {

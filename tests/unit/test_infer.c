@@ -148,7 +148,7 @@ static const struct shape_case shape_cases[] = {
     {"self.c = nn.Conv2d(1, 4, 3, stride=2, padding=1)\n"
      "        self.l = nn.Linear(4 * 7 * 7, 9)",
      F "self.l(F.max_pool2d(self.c(x), 2).view(-1, 4 * 7 * 7))", "x=2,1,27,27"},
-    {"self.p = nn.PixelUnshuffle(3)", F "self.p(x)", "x=2,3,3,3"},
+    {"self.p = nn.PixelUnshuffle(3)", F "self.p(x)", "x=2,3,48,48"},
     /* reshapes */
     {"pass", "        b, c, h, w = x.shape\n" F "x.view(b, c * h, w)",
      "x=2,3,32,32"},
@@ -157,10 +157,10 @@ static const struct shape_case shape_cases[] = {
      "x.reshape(b, n, self.h, d // self.h).transpose(1, 2)",
      "x=2,16,6"},
     {"pass", F "rearrange(x, 'b c (h p) (w q) -> b (h w) (p q c)', p=5, q=5)",
-     "x=2,3,5,5"},
+     "x=2,3,40,40"},
     {"pass", F "x.permute(0, 2, 3, 1)", "x=2,3,32,32"},
     {"pass", "        a, b, c = x.chunk(3, dim=-1)\n" F "a * b + c",
-     "x=2,16,3"},
+     "x=2,16,72"},
     {"pass", "        a, b = torch.split(x, [5, 6], dim=1)\n" F "a.sum() + b",
      "x=2,11,64"},
     /* two that meet */
@@ -292,6 +292,7 @@ START_TEST(test_hostile_sources)
         "        return [[y for y in x] for x in [[x] * 9999] * 9999]\n",
         "        return x.permute(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n",
         "        return torch.cat([x] * 64, dim=70000000000)\n",
+        "        a, b = self.shape\n        return x[a:b]\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         struct facts f = {0};

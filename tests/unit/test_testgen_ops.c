@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+#include "testgen/graphs.h"
 #include "testgen/ops.h"
 
 Suite *testgen_ops_suite(void);
@@ -84,6 +85,45 @@ START_TEST(test_table)
 }
 END_TEST
 
+/* What goes out has the cluster of the first with its graph. */
+START_TEST(test_clusters_of_graphs)
+{
+    static const char *const records[][2] = {
+        {"{\"kind\": \"task\", \"id\": \"a\", \"graph\": \"g\"}", ""},
+        {"{\"kind\": \"task\", \"id\": \"b\", \"graph\": \"h\", "
+         "\"cluster\": \"m\"}",
+         "m"},
+        {"{\"kind\": \"module\", \"id\": \"c\", \"graph\": \"g\"}", ""},
+        {"{\"kind\": \"task\", \"id\": \"d\", \"graph\": \"g\"}", "a"},
+        {"{\"kind\": \"task\", \"id\": \"e\", \"graph\": \"h\"}", "m"},
+        {"{\"kind\": \"task\", \"id\": \"f\", \"graph\": \"g\", "
+         "\"cluster\": \"n\"}",
+         "n"},
+        {"{\"kind\": \"task\", \"id\": \"i\"}", ""},
+    };
+    struct graphs g = GRAPHS_INIT;
+    for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+        struct buf b = BUF_INIT(1000);
+        struct err e;
+        struct val *v;
+        size_t used;
+        ck_assert_int_eq(val_parse_json(&a, span_str(records[i][0]),
+                                        VAL_JSON_STRICT, &v, &e),
+                         0);
+        ck_assert_int_eq(val_pack(&b, v), 0);
+        struct val *was = v;
+        ck_assert_int_eq(graphs_mark(&g, &b, &e), 0);
+        ck_assert_int_eq(val_unpack(&a, buf_span(&b), &used, &v, &e), 0);
+        ck_assert(span_is(val_gets(v, "cluster"), records[i][1]));
+        val_del(v, "cluster"); /* all else as it was */
+        val_del(was, "cluster");
+        ck_assert(val_equal(v, was));
+        buf_release(&b);
+    }
+    graphs_release(&g);
+}
+END_TEST
+
 Suite *testgen_ops_suite(void)
 {
     Suite *s = suite_create("testgen_ops");
@@ -91,6 +131,7 @@ Suite *testgen_ops_suite(void)
     tcase_add_checked_fixture(t, NULL, teardown);
     tcase_add_loop_test(t, test_counts, 0, ARRAY_LEN(cases));
     tcase_add_test(t, test_table);
+    tcase_add_test(t, test_clusters_of_graphs);
     suite_add_tcase(s, t);
     return s;
 }
