@@ -21,6 +21,8 @@
 
 /* Bytes of the files of one repository that are held. */
 #define MAX_HELD ((size_t)256 << 20)
+/* And of those that only make modules. */
+#define MAX_CALLERS ((size_t)24 << 20)
 /* CPU seconds for a repository, and for one module after a crash. */
 #define REPO_SECONDS   1800
 #define MODULE_SECONDS 60
@@ -74,7 +76,7 @@ struct state {
     /* The records of the repository that is being read. */
     struct buf held;
     char *repo; /* its name, NULL = none */
-    size_t file_bytes;
+    size_t file_bytes, caller_bytes;
     bool too_large;
 };
 
@@ -336,7 +338,7 @@ static int flush_held(struct state *s, struct err *e)
     (void)buf_addc(&s->held, ITEM_WHOLE);
     free(s->repo);
     s->repo = NULL;
-    s->file_bytes = 0;
+    s->file_bytes = s->caller_bytes = 0;
     s->too_large = false;
     return rc < 0 ? KM_DEAD : 0;
 }
@@ -375,7 +377,7 @@ static int clean_open(void **out, const struct stage_env *env, struct err *e)
         .payload = s,
         .jobs = env->jobs,
         .cpu_s = REPO_SECONDS,
-        .max_item = MAX_HELD + 4 * (size_t)REC_MAX,
+        .max_item = MAX_HELD + MAX_CALLERS + 4 * (size_t)REC_MAX,
     };
 
     *out = s;
@@ -422,7 +424,12 @@ static int clean_process(void *state, struct arena *a, struct val *rec,
         s->repo = xmemdup0(repo);
     rec_seal(a, rec);
     before = s->held.n;
-    if (file && rec_ok(rec)) {
+    if (file && rec_ok(rec) && val_getb(rec, "caller", false)) {
+        /* its loss is the loss of a hint */
+        s->caller_bytes += val_gets(rec, "source").n;
+        if (s->caller_bytes > MAX_CALLERS || s->too_large)
+            return 0;
+    } else if (file && rec_ok(rec)) {
         s->file_bytes += val_gets(rec, "source").n;
         s->too_large |= s->file_bytes > MAX_HELD;
         if (s->too_large)

@@ -2,6 +2,7 @@
 #include "base.h"
 
 #include "clean/benchmark.h"
+#include "clean/calls.h"
 #include "clean/dup.h"
 #include "clean/lift.h"
 #include "clean/module.h"
@@ -333,6 +334,13 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
     val_set(c->arena, rec, "entry", val_str(c->arena, entry));
     val_set(c->arena, rec, "imports", packages_list(c->arena, &packages));
     val_set(c->arena, rec, "inlined", parts_list(c->arena, c));
+    if (c->r->calls) {
+        struct val *calls = calls_of(c->r->calls, c, val_gets(rec, "path"),
+                                     val_gets(rec, "name"));
+
+        if (calls)
+            val_set(c->arena, rec, "calls", calls);
+    }
     cuts = cuts_list(c->arena, c);
     if (cuts->list.n > 0)
         val_set(c->arena, rec, "cuts", cuts);

@@ -73,6 +73,8 @@ struct cfile {
     ARRAY(struct mutator) mutators;
 };
 
+struct calls;
+
 struct crepo {
     struct pyrepo *names;
     const struct policy *policy;
@@ -83,6 +85,7 @@ struct crepo {
     struct map ids;        /* "FILE:NAME" or import -> id */
     int budget;            /* steps left for one question */
     unsigned question;     /* its number */
+    struct calls *calls;   /* of its modules, or NULL; borrowed */
     struct cfile *ordered; /* the entry for which `order` holds */
 };
 

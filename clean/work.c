@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base.h"
 
+#include "clean/calls.h"
 #include "clean/dup.h"
 #include "clean/module.h"
 #include "clean/work.h"
@@ -14,6 +15,7 @@ struct work {
 struct item {
     struct arena arena;
     struct crepo repo;
+    struct calls *calls;
     ARRAY(struct module_at) modules;
     ARRAY(struct span) rest; /* passes through, in order */
 };
@@ -40,6 +42,10 @@ static void add_file(struct work *w, struct item *it, const struct val *rec)
     struct span path = val_gets(rec, "path");
     struct err e;
 
+    if (val_getb(rec, "caller", false)) {
+        calls_add(it->calls, path, val_gets(rec, "source"));
+        return;
+    }
     if (crepo_add(&it->repo, w->parser, path, val_gets(rec, "source"),
                   val_get(rec, "licence"), &e)) {
         struct err *kept = arena_alloc(&it->arena, sizeof(*kept));
@@ -119,6 +125,17 @@ static int put_module(struct work *w, struct item *it, struct val *rec,
     return rc ? -1 : 0;
 }
 
+static void find_calls(struct item *it)
+{
+    for (size_t i = 0; i < it->modules.n; i++) {
+        const struct val *rec = it->modules.v[i].rec;
+
+        if (!val_get(rec, "source"))
+            calls_want(it->calls, val_gets(rec, "path"), val_gets(rec, "name"));
+    }
+    calls_read(it->calls, &it->repo);
+}
+
 int work_item(struct work *w, struct span item, struct buf *out, struct err *e)
 {
     struct item it = {0};
@@ -132,10 +149,13 @@ int work_item(struct work *w, struct span item, struct buf *out, struct err *e)
     if (item.n == 0)
         return err_set(e, ERR_INTERNAL, "empty item");
     crepo_init(&it.repo, w->policy);
+    it.repo.calls = it.calls = calls_new(w->parser);
     rc = take(w, &it, (struct span){item.p + 1, item.n - 1}, whole, e);
     if (rc == 0 && it.modules.n > 1)
         qsort(it.modules.v, it.modules.n, sizeof(*it.modules.v),
               module_at_compare);
+    if (rc == 0)
+        find_calls(&it);
     for (size_t i = 0; i < it.modules.n && rc == 0; i++)
         rc = put_module(w, &it, it.modules.v[i].rec, whole, out);
     for (size_t i = 0; i < it.rest.n && rc == 0; i++)
@@ -143,6 +163,7 @@ int work_item(struct work *w, struct span item, struct buf *out, struct err *e)
     if (rc && out->full)
         err_set(e, ERR_TOO_LARGE, "the result is larger than %zu bytes",
                 out->max);
+    calls_free(it.calls);
     crepo_release(&it.repo);
     array_release(&it.modules);
     array_release(&it.rest);

@@ -60,6 +60,7 @@ struct source {
     struct pymod *mod; /* of `blob` */
     bool wanted;       /* to be parsed */
     bool has_module, needed;
+    bool caller; /* not needed, but it makes modules */
 };
 
 struct harvest {
@@ -105,6 +106,9 @@ struct needs *needs_new(struct harvest *h);
 void needs_free(struct needs *x);
 void needs_modules(struct needs *x);
 void needs_imports(struct needs *x);
+
+/* callers.c: set `caller`; `needed` is complete. */
+void callers_mark(struct harvest *h);
 
 /* records.c: set `has_module` of the parsed sources, `needed` of those with a
  * module that passes. */

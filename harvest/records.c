@@ -68,6 +68,8 @@ static int put_file(struct writer *w, const struct source *s, struct err *e)
     }
     file_licence(w->h, s, &l);
     val_set(&w->a, r, "source", val_str(&w->a, s->text));
+    if (s->caller)
+        val_set(&w->a, r, "caller", val_bool(&w->a, true));
     val_set(&w->a, r, "licence", licence_val(&w->a, &l));
     return put(w, r, e);
 }
@@ -248,9 +250,10 @@ int records_write(struct harvest *h, bool always, struct buf *out,
     if (!any)
         return 0;
     mark_needed(h);
+    callers_mark(h);
     for (size_t i = 0; rc == 0 && i < h->sources.n; i++) {
         const struct source *s = &h->sources.v[i];
-        if (s->code == ERR_NONE ? s->needed : s->counts)
+        if (s->code == ERR_NONE ? s->needed || s->caller : s->counts)
             rc = put_file(&w, s, e);
     }
     for (size_t i = 0; rc == 0 && i < h->sources.n; i++)

@@ -3,6 +3,7 @@
  * or two with a line "===" between them. */
 #include "base.h"
 
+#include "clean/calls.h"
 #include "clean/module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,6 +25,13 @@ static void clean_classes(struct crepo *r, struct pyparser *p,
         }
         arena_release(&a);
     }
+}
+
+static void want_classes(struct calls *x, const struct cfile *f)
+{
+    for (size_t i = 0; i < f->m->defs.n && i < 20; i++)
+        if (f->m->defs.v[i].is_class)
+            calls_want(x, span_str(f->m->path), f->m->defs.v[i].qual);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -48,8 +56,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)crepo_add(&r, p, SPAN_LIT("pkg/b.py"), second, NULL, &e);
     }
     (void)crepo_add(&r, p, SPAN_LIT("pkg/a.py"), text, NULL, &e);
+    r.calls = calls_new(p);
+    calls_add(r.calls, SPAN_LIT("tests/c.py"), text);
+    for (size_t i = 0; i < r.files.n; i++)
+        want_classes(r.calls, r.files.v[i]);
+    calls_read(r.calls, &r);
     for (size_t i = 0; i < r.files.n; i++)
         clean_classes(&r, p, r.files.v[i]);
+    calls_free(r.calls);
     crepo_release(&r);
     return 0;
 }
