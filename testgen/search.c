@@ -9,6 +9,7 @@
 
 #include "log.h"
 #include "map.h"
+#include "testgen/calls.h"
 #include "testgen/gate.h"
 #include "testgen/grow.h"
 #include "testgen/infer/infer.h"
@@ -19,10 +20,12 @@
 #define ATTEMPT_S 1.0 /* CPU seconds of one attempt */
 /* Of a module's CPU time, until it runs: what does runs early. */
 #define SEARCH_SHARE 0.25
-#define MAX_DEATHS   4  /* of processes, and overruns of an attempt */
-#define MAX_REPEATS  20 /* failures of one kind that count against one more */
-#define MAX_FIXES    4  /* changes that the gate asks for */
-#define TEXT_MAX     (48u << 10)
+#define MAX_DEATHS   4 /* of processes, and overruns of an attempt */
+/* Of these: a first state may be as large as its user's. */
+#define MAX_EXCUSED 2
+#define MAX_REPEATS 20 /* failures of one kind that count against one more */
+#define MAX_FIXES   4  /* changes that the gate asks for */
+#define TEXT_MAX    (48u << 10)
 
 /* A full size is computed here when its forward and the drawing of its
  * parameters and inputs may take so long on one core, by count. */
@@ -314,13 +317,22 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
                                  struct err *e)
 {
     size_t at = 0;
+    int excused = 0;
     e->code = ERR_NONE;
     while (s->attempts < s->conf->attempts && goes_on(s, SEARCH_SHARE)) {
+        size_t before = at;
         struct val *reply, *state = one_more(s, first, &at);
+        int overruns = s->overruns, deaths = s->deaths;
         if (!state)
             break;
         if (attempt(s, state, &reply, e) < 0)
             return NULL;
+        if (at > before && excused < MAX_EXCUSED &&
+            s->overruns + s->deaths > overruns + deaths) {
+            s->overruns = overruns;
+            s->deaths = deaths;
+            excused++;
+        }
         if (val_getb(reply, "ok", false))
             return state;
         struct node n = {.state = state,
@@ -662,6 +674,22 @@ static struct span nearest(const struct search *s)
     return text;
 }
 
+/* The calls of the record, CHEAP ones or the others. */
+static void add_calls(struct search *s, bool cheap, struct val *list)
+{
+    struct val *states = val_list(s->a);
+    calls_states(s->a, s->f, s->conf->calls, cheap, states);
+    for (size_t i = 0; i < val_len(states); i++) {
+        struct val *state = val_at(states, i);
+        propose_rest(s->a, s->f, state);
+        calls_fill(s->a, s->f, state);
+        struct val *sized = infer_state(s->a, s->f, state);
+        if (sized)
+            val_push(s->a, list, sized);
+        val_push(s->a, list, state);
+    }
+}
+
 /* What is tried first: proposals where seeds leave something open. */
 static struct val *beginnings(struct search *s)
 {
@@ -672,6 +700,7 @@ static struct val *beginnings(struct search *s)
         val_push(s->a, l, state);
     }
     if (!s->conf->seeds) {
+        add_calls(s, true, l);
         struct val *state = propose_state(s->a, s->f);
         struct val *plain = propose_tensors(s->a, s->f, state);
         struct val *sized = infer_state(s->a, s->f, state);
@@ -683,6 +712,7 @@ static struct val *beginnings(struct search *s)
         else if (val_len(val_get(state, "in")) > 1 &&
                  (plain = propose_other_ranks(s->a, s->f, state)) != NULL)
             val_push(s->a, l, plain);
+        add_calls(s, false, l);
     }
     return l;
 }

@@ -16,6 +16,7 @@ struct search_conf {
     /* List of states to begin with, from those that use the module (NULL: what
      * its own source suggests). */
     const struct val *seeds;
+    const struct val *calls; /* of the record, or NULL: states beside those */
 };
 
 struct found {
