@@ -2,6 +2,7 @@
 /* Reading one repository: tree, blobs, decoding, parsing. */
 #include "base.h"
 
+#include "harvest/functions.h"
 #include "harvest/harvest.h"
 #include "hash.h"
 #include "utf8.h"
@@ -96,7 +97,8 @@ static int read_blob(struct harvest *h, const struct source *s,
         return -1;
     if (span_starts(buf_span(raw), "version https://git-lfs"))
         return err_set(e, ERR_LFS_POINTER, "git-lfs pointer, not a source");
-    if (s->is_notebook && !memmem(raw->p, raw->n, "class ", 6))
+    if (s->is_notebook && !memmem(raw->p, raw->n, "class ", 6) &&
+        !(h->rules->functions && memmem(raw->p, raw->n, "def ", 4)))
         return 0; /* most of them, and large: not worth reading */
     array_release(&into->cells);
     if ((s->is_notebook ? notebook_source(&text, &into->cells, buf_span(raw), e)
@@ -149,6 +151,36 @@ static void parse_wanted(struct harvest *h, struct pyparser *parser)
     }
 }
 
+/* Set `functions` of S, whose text is read a second time, in full: an outline
+ * knows no uses of names. */
+static void find_functions(struct harvest *h, struct pyparser *parser,
+                           struct source *s)
+{
+    struct err e;
+    struct pymod *m = pymod_new(parser, s->path, s->text, &e);
+    for (size_t i = 0, k = 0; m && i < s->mod->defs.n; i++) {
+        uint32_t start = s->mod->defs.v[i].start;
+        while (k < m->defs.n && m->defs.v[k].start < start)
+            k++;
+        if (k == m->defs.n || m->defs.v[k].start != start ||
+            !function_computes(h->py, s->mod, m, &m->defs.v[k]))
+            continue;
+        if (!s->functions)
+            s->functions = arena_zalloc(&h->arena, s->mod->defs.n);
+        s->functions[i] = true;
+    }
+    pymod_free(m);
+}
+
+static void find_all_functions(struct harvest *h, struct pyparser *parser)
+{
+    for (size_t i = 0; i < h->sources.n; i++) {
+        struct source *s = &h->sources.v[i];
+        if (s->mod && s->counts && functions_wants(span_str(s->path)))
+            find_functions(h, parser, s);
+    }
+}
+
 static void parse_needed(struct harvest *h, struct pyparser *parser)
 {
     struct needs *x = needs_new(h);
@@ -156,6 +188,8 @@ static void parse_needed(struct harvest *h, struct pyparser *parser)
         pyrepo_add_absent(h->py, h->sources.v[i].path);
     needs_modules(x);
     parse_wanted(h, parser);
+    if (h->rules->functions)
+        find_all_functions(h, parser);
     records_mark(h);
     needs_imports(x);
     parse_wanted(h, parser);

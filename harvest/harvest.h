@@ -25,6 +25,7 @@
 struct harvest_rules {
     const char *rev; /* NULL = HEAD */
     bool any_licence, all_history;
+    bool functions; /* those that compute on tensors count as modules do */
     struct licence_rules licences;
 };
 
@@ -58,6 +59,8 @@ struct source {
     struct nbcells cells; /* of a notebook, of `blob` */
     struct blob *blob;
     struct pymod *mod; /* of `blob` */
+    bool *functions;   /* per definition of `mod`: it is one that counts; NULL:
+                          there is none */
     bool wanted;       /* to be parsed */
     bool has_module, needed;
     bool caller; /* not needed, but it makes modules */
@@ -75,7 +78,7 @@ struct harvest {
     struct pyrepo *py;
     size_t total_text, parsed_text, parser_text; /* bytes */
     int64_t n_files, n_python, n_notebooks, n_parsed, n_modules, n_failed,
-        n_shadowed;
+        n_shadowed, n_functions;
 };
 
 /* What a worker needs again and again. */

@@ -15,7 +15,7 @@
 
 static struct {
     const char *list, *rev, *licences, *deny;
-    bool any_licence, no_fetch, all_history;
+    bool any_licence, no_fetch, all_history, functions;
     int64_t seconds;
 } options = {.seconds = FETCH_SECONDS};
 
@@ -27,6 +27,8 @@ static const struct opt harvest_opts[] = {
      0, 0, true},
     {OPT_FLAG, 0, "all-history", &options.all_history, NULL,
      "also older commits: every version of a file once", 0, 0, true},
+    {OPT_FLAG, 0, "functions", &options.functions, NULL,
+     "also functions that compute on tensors, as modules", 0, 0, true},
     {OPT_FLAG, 0, "no-fetch", &options.no_fetch, NULL,
      "take clones as they are, fetch only those that are not there", 0, 0,
      false},
@@ -89,6 +91,7 @@ static int harvest_open(void **state, const struct stage_env *env,
     r->rules.licences.deny = r->deny.v;
     r->rules.licences.n_deny = r->deny.n;
     r->rules.all_history = options.all_history;
+    r->rules.functions = options.functions;
     r->fetch.whole = options.rev != NULL || options.all_history;
     r->fetch.refresh = !options.no_fetch;
     r->fetch.seconds = (double)options.seconds;

@@ -7,7 +7,8 @@
  *
  * A file can lead to a module if it, or a file that it imports, however
  * indirectly, imports a package that has a root of nn.Module. Of those the
- * ones with a class are parsed, and the ones that they import. Once the modules
+ * ones with a class (or a function, where these count) are parsed, and the ones
+ * that they import. Once the modules
  * are known, what their files import is parsed too, whatever it is.
  *
  * The graph has a node for each file and one for each name that files have in
@@ -233,7 +234,8 @@ void needs_modules(struct needs *x)
     for (size_t i = 0; i < x->h->sources.n; i++) {
         struct span t = x->h->sources.v[i].text;
         x->mark[i] = x->leads[i] && x->h->sources.v[i].counts && t.n > 0 &&
-                     memmem(t.p, t.n, "class ", 6);
+                     (memmem(t.p, t.n, "class ", 6) ||
+                      (x->h->rules->functions && memmem(t.p, t.n, "def ", 4)));
     }
     spread(x->to, x->mark, x->leads, x->n);
     want_marked(x);

@@ -74,10 +74,12 @@ static int put_file(struct writer *w, const struct source *s, struct err *e)
     return put(w, r, e);
 }
 
-static bool is_module(struct harvest *h, const struct pymod *m,
+/* Is D a class that is a module, or a function that counts as one? */
+static bool is_module(struct harvest *h, const struct source *s,
                       const struct pydef *d)
 {
-    return d->is_class && pyrepo_is_module_class(h->py, m, d);
+    return d->is_class ? pyrepo_is_module_class(h->py, s->mod, d)
+                       : s->functions && s->functions[d - s->mod->defs.v];
 }
 
 static struct val *bases_val(struct writer *w, const struct pymod *m,
@@ -108,11 +110,13 @@ static enum err_code judge(const struct harvest_rules *rules,
 {
     note[0] = '\0';
     if (d->has_error) {
-        snprintf(note, 160, "syntax error in the class");
+        snprintf(note, 160, "syntax error in the %s",
+                 d->is_class ? "class" : "function");
         return ERR_PARSE;
     }
     if (d->python2) {
-        snprintf(note, 160, "Python 2 syntax in the class");
+        snprintf(note, 160, "Python 2 syntax in the %s",
+                 d->is_class ? "class" : "function");
         return ERR_PARSE;
     }
     if (rules->any_licence)
@@ -141,7 +145,10 @@ static int put_module(struct writer *w, const struct source *s,
     val_set(a, r, "end_line", val_int(a, d->end_line));
     if (s->is_notebook)
         val_set(a, r, "cell", val_int(a, notebook_cell(&s->cells, d->line)));
-    val_set(a, r, "bases", bases_val(w, s->mod, d));
+    if (d->is_class)
+        val_set(a, r, "bases", bases_val(w, s->mod, d));
+    else
+        val_set(a, r, "entry_kind", val_strz(a, "function"));
     val_set(a, r, "licence", licence_val(a, &l));
     enum err_code code = judge(w->h->rules, d, &l, note);
     if (code != ERR_NONE)
@@ -159,7 +166,7 @@ void records_mark(struct harvest *h)
             continue;
         for (size_t k = 0; s->mod && k < s->mod->defs.n && !s->needed; k++) {
             const struct pydef *d = &s->mod->defs.v[k];
-            if (!is_module(h, s->mod, d))
+            if (!is_module(h, s, d))
                 continue;
             s->has_module = true;
             file_licence(h, s, &l);
@@ -206,14 +213,17 @@ static int put_repo(struct writer *w, struct err *e)
     val_set(a, c, "parsed_bytes", val_int(a, (int64_t)h->parsed_text));
     val_set(a, c, "parser_bytes", val_int(a, (int64_t)h->parser_text));
     val_set(a, c, "modules", val_int(a, h->n_modules));
+    if (h->rules->functions)
+        val_set(a, c, "functions", val_int(a, h->n_functions));
     val_set(a, c, "shadowed", val_int(a, h->n_shadowed));
     val_set(a, c, "failed", val_int(a, h->n_failed));
     val_set(a, r, "counts", c);
     return put(w, r, e);
 }
 
-/* The modules of one file. Of several definitions of one name the last is
- * taken: it is the one that Python keeps, and ids cannot tell them apart. */
+/* The modules of one file, functions among them. Of several definitions of one
+ * name the last is taken: it is the one that Python keeps, and ids cannot tell
+ * them apart. */
 static int put_modules(struct writer *w, const struct source *s, struct err *e)
 {
     struct harvest *h = w->h;
@@ -221,14 +231,15 @@ static int put_modules(struct writer *w, const struct source *s, struct err *e)
     int rc = 0;
     for (size_t k = 0; k < s->mod->defs.n; k++) {
         struct pydef *d = &s->mod->defs.v[k];
-        if (is_module(h, s->mod, d) && map_put(&last, d->qual, d))
+        if (is_module(h, s, d) && map_put(&last, d->qual, d))
             h->n_shadowed++;
     }
     for (size_t k = 0; rc == 0 && k < s->mod->defs.n; k++) {
         const struct pydef *d = &s->mod->defs.v[k];
-        if (!is_module(h, s->mod, d) || map_get(&last, d->qual) != d)
+        if (!is_module(h, s, d) || map_get(&last, d->qual) != d)
             continue;
         h->n_modules++;
+        h->n_functions += !d->is_class;
         rc = put_module(w, s, d, e);
     }
     map_release(&last);

@@ -196,7 +196,7 @@ static int one_commit(void *payload, const char *commit, struct span oids,
 static void harvest_all(const char *root)
 {
     struct target t = {.number = 1, .name = "x"};
-    struct harvest_rules rules = {.any_licence = true};
+    struct harvest_rules rules = {.any_licence = true, .functions = true};
     struct harvest_done done;
     struct buf out = BUF_INIT(HARVEST_MAX_OUT);
     struct gitrepo *r = NULL;
