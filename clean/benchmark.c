@@ -287,14 +287,14 @@ struct overlap benchmark_find_source(const struct benchmark *b,
 
     for (size_t i = 0; i < m->defs.n; i++) {
         const struct pydef *d = &m->defs.v[i];
-        bool is_entry = d->is_class && span_eq(d->qual, entry);
+        bool is_entry = span_eq(d->qual, entry);
         struct finger f;
         struct overlap o;
 
         /* A part this small cannot hold half of a whole problem. */
-        if (!d->is_class ||
-            (!is_entry && tokens_from(t, d->end) - tokens_from(t, d->start) <
-                              BENCHMARK_PART_TOKENS / 2))
+        if (!is_entry &&
+            (!d->is_class || tokens_from(t, d->end) - tokens_from(t, d->start) <
+                                 BENCHMARK_PART_TOKENS / 2))
             continue;
         finger_of(&f, m, t, d, is_entry);
         o = benchmark_find(b, &f, is_entry);

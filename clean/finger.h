@@ -28,8 +28,9 @@ struct finger {
     struct grams grams_long, grams_short;
 };
 
-/* Of class D of M, whose tokens are T. M must have its tree. The name borrows
- * from M. ENTRY false: without operators. Release with finger_release. */
+/* Of class (or function) D of M, whose tokens are T. M must have its tree. The
+ * name borrows from M. ENTRY false: without operators. Release with
+ * finger_release. */
 void finger_of(struct finger *f, const struct pymod *m, const struct tokens *t,
                const struct pydef *d, bool entry);
 void finger_release(struct finger *f);

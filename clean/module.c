@@ -152,6 +152,11 @@ static int compare(struct closure *c, const struct pymod *m, struct span entry,
     return o.rule > OVERLAP_OPERATORS ? -1 : 0;
 }
 
+static bool is_class_record(const struct val *rec)
+{
+    return !span_is(val_gets(rec, "entry_kind"), "function");
+}
+
 /* Last check: what was written must read as it should. */
 static int check_source(struct closure *c, struct pyparser *p,
                         struct span source, struct span entry, struct val *rec,
@@ -173,8 +178,8 @@ static int check_source(struct closure *c, struct pyparser *p,
         c->note = "syntax error in the standalone source";
     else if (m->python2_line > 0)
         c->note = "Python 2";
-    else if (!d || !d->is_class)
-        c->note = "the class is not in the standalone source";
+    else if (!d || d->is_class != is_class_record(rec))
+        c->note = "the entry is not in the standalone source";
     else
         rc = 0;
     if (rc == 0 && secret) {
@@ -317,11 +322,13 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
     struct buf source = BUF_INIT(WRITE_MAX);
     struct map packages = MAP_INIT;
     struct span top = first_part(name), entry, wanted = {NULL, 0};
+    bool wrapped = c->r->policy->kernelbench && !is_class_record(rec);
     struct val *cuts;
+    struct err e;
     int rc = -1;
 
     /* A nested class has no name of its own to give up. */
-    if (c->r->policy->kernelbench && top.n == name.n)
+    if (c->r->policy->kernelbench && top.n == name.n && !wrapped)
         wanted = SPAN_LIT("Model");
     if (write_closure(c, f, stmt, top, wanted, &source, &packages))
         goto out;
@@ -330,6 +337,16 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
                                   (int)(name.n - top.n), name.p + top.n));
     if (check_source(c, p, buf_span(&source), entry, rec, like))
         goto out;
+    if (wrapped && wrap_function(p, entry, &source, &e)) {
+        c->code = e.code;
+        c->note = arena_strdup(c->arena, span_str(e.msg));
+        goto out;
+    }
+    if (wrapped) {
+        val_del(rec, "entry_kind");
+        entry = SPAN_LIT("Model");
+        map_put(&packages, SPAN_LIT("torch"), c);
+    }
     val_set(c->arena, rec, "source", val_str(c->arena, buf_span(&source)));
     val_set(c->arena, rec, "entry", val_str(c->arena, entry));
     val_set(c->arena, rec, "imports", packages_list(c->arena, &packages));
@@ -401,8 +418,14 @@ void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
     }
     d = memmem(name.p, name.n, "<locals>", 8) ? find_class(f->m, rec)
                                               : pymod_def(f->m, name);
-    if (!d || !d->is_class) {
-        fail(a, rec, ERR_UNRESOLVED, "no such class in the file");
+    if (!d || d->is_class != is_class_record(rec)) {
+        fail(a, rec, ERR_UNRESOLVED,
+             is_class_record(rec) ? "no such class in the file"
+                                  : "no such function in the file");
+        return;
+    }
+    if (!d->is_class && d->outer >= 0) {
+        fail(a, rec, ERR_UNRESOLVED, "the function is not one of the module");
         return;
     }
     stmt = f->m->stmts.v[d->stmt].top;
@@ -411,7 +434,7 @@ void module_clean(struct crepo *r, struct pyparser *p, struct arena *a,
              "defined only when the file is run as a program");
         return;
     }
-    if (!has_forward(r, f->m, d)) {
+    if (d->is_class && !has_forward(r, f->m, d)) {
         fail(a, rec, ERR_NO_FORWARD, "no forward in it or its bases");
         return;
     }

@@ -261,8 +261,10 @@ static bool enter_init(void *payload, TSNode n, const char *field,
 void operators_text(const struct pymod *m, const struct pydef *d,
                     struct buf *out)
 {
-    const struct pydef *init = pymod_method(m, d, "__init__");
-    const struct pydef *forward = pymod_method(m, d, "forward");
+    const struct pydef *init =
+        d->is_class ? pymod_method(m, d, "__init__") : NULL;
+    const struct pydef *forward =
+        d->is_class ? pymod_method(m, d, "forward") : d;
     struct ops o = {.m = m, .arena = ARENA_INIT, .out = out};
     struct pyvisit layers = {enter_init, NULL, &o};
     struct pyvisit calls = {enter_forward, leave_forward, &o};

@@ -6,7 +6,8 @@
 #include "clean/tokens.h"
 
 /*
- * Text of the operators that forward of class D applies, in the order of
+ * Text of the operators that forward of class D (or function D) applies, in the
+ * order of
  * evaluation, appended to OUT: "conv2d(?,?,3);relu();+;". Layers made in
  * __init__ stand with their arguments, literals as they are, all else as '?'.
  * torch.relu, F.relu, nn.ReLU and x.relu are one. Nothing is appended when

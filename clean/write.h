@@ -16,4 +16,10 @@
 int write_source(struct closure *c, struct buf *out,
                  struct map *packages) MUST_USE;
 
+/* wrap.c: append to SOURCE, which defines function ENTRY, a class Model whose
+ * forward takes the function's parameters and calls it. ERR_UNRESOLVED when the
+ * source has a Model already. */
+int wrap_function(struct pyparser *p, struct span entry, struct buf *source,
+                  struct err *e) MUST_USE;
+
 #endif

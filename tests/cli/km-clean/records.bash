@@ -3,7 +3,8 @@
 # Input and output of km-clean as text that people can read.
 
 # Turn a bundle on stdin into JSON lines. A line "=== PATH" starts a file, a
-# line "=== modules" the list of its classes, one "PATH NAME" a line; $1 is the
+# line "=== modules" the list of its classes, one "PATH NAME" a line, with
+# "function" behind a function's; $1 is the
 # name of the repository.
 records() {
     awk -v repo="$1" '
@@ -29,10 +30,11 @@ records() {
         last = $2; sub(/.*\./, "", last)
         line = 1
         for (i = 1; i <= lines[number[$1]]; i++)
-            if (text[number[$1], i] ~ "^ *class " last "[(:]") line = i
+            if (text[number[$1], i] ~ "^ *(class|def) " last "[(:]") line = i
         out[++m] = head("module") ",\"path\":" quote($1) ",\"blob\":\"" \
             blob(number[$1]) "\",\"name\":" quote($2) ",\"line\":" line \
-            ",\"end_line\":" line ",\"bases\":[]}"
+            ",\"end_line\":" line ($3 ? ",\"entry_kind\":" quote($3) : \
+            ",\"bases\":[]") "}"
         next
     }
     { text[n, ++lines[n]] = $0 }
