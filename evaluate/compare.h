@@ -24,6 +24,11 @@
  * the same configuration that had R, for 2 E.
  *
  * NaN or infinity where the reference is finite fails all three.
+ *
+ * A set is compared row by row of its last dimension, in no order: each row of
+ * c, r and R is sorted, then elements are compared as above (floats) or for
+ * equality (integers). So a row must hold every element as often as the
+ * reference's does.
  */
 #ifndef KM_EVALUATE_COMPARE_H
 #define KM_EVALUATE_COMPARE_H
@@ -69,9 +74,9 @@ struct comparison {
  * when the reference itself is not finite: then nothing is added. */
 bool compare_tensor(const struct comparison *c, struct compared *out);
 
-/* Of the reference's own output against R. */
-struct own_error reference_error(const struct tensor *t, const void *reference,
-                                 const double *exact);
+/* Of the reference's own output against R, which is finite. */
+struct own_error reference_error(const struct tensor *t, enum compare_kind how,
+                                 const void *reference, const double *exact);
 bool all_finite(const struct tensor *t, const void *data);
 
 #endif

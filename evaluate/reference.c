@@ -504,8 +504,8 @@ static void try_float64(struct reference *ref, struct gen *g, struct ring *r,
         if (wanted[i] && r->has_exact[i])
             for (size_t k = 0; k < ref->task.n_res; k++)
                 reference_error_of(ref, (enum config_id)i)[k] = reference_error(
-                    ref->task.res[k].t, ring_expect(r, (size_t)i, k),
-                    ring_exact(r, (size_t)i, k));
+                    ref->task.res[k].t, ref->task.res[k].compare,
+                    ring_expect(r, (size_t)i, k), ring_exact(r, (size_t)i, k));
     /* D7 was not run here: the worst of the others stands for it. */
     for (int i = 0; i < CONFIG_COUNT; i++)
         for (size_t k = 0; k < ref->task.n_res; k++) {

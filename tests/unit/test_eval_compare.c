@@ -169,7 +169,7 @@ START_TEST(test_exact_and_set)
 {
     int64_t r[6] = {1, 2, 3, 4, 5, 6}, c[6] = {3, 1, 2, 6, 5, 4};
     struct tensor t = {
-        .dtype = KM_INT64, .ndim = 2, .numel = 6, .shape = {2, 3}};
+        .dtype = KM_INT64, .ndim = 2, .numel = 6, .shape = {2, 3}, .bytes = 48};
     struct compared out = {0};
     struct comparison k = {
         .t = &t, .how = COMPARE_EXACT, .candidate = c, .reference = r};
@@ -184,6 +184,52 @@ START_TEST(test_exact_and_set)
     out = (struct compared){0};
     ck_assert(compare_tensor(&k, &out));
     ck_assert(!compared_pass(&out, J_STRICT));
+}
+END_TEST
+
+static bool same_set(int dtype, const void *c, const void *r,
+                     const double *exact)
+{
+    struct tensor t = {.dtype = dtype,
+                       .ndim = 2,
+                       .numel = 6,
+                       .shape = {2, 3},
+                       .bytes = 6 * dtype_size(dtype)};
+    struct compared out = {0};
+    struct comparison k = {.t = &t,
+                           .how = COMPARE_SET,
+                           .candidate = c,
+                           .reference = r,
+                           .exact = exact,
+                           .terms = 1};
+    ck_assert(compare_tensor(&k, &out));
+    return compared_pass(&out, J_STRICT);
+}
+
+START_TEST(test_sets_of_floats_and_of_repeated_elements)
+{
+    float r[6] = {3, 1, 2, -1, -2, 7}, c[6] = {1, 2, 3.0001f, 7, -1, -2};
+    double exact[6] = {2, 3, 1, 7, -2, -1}; /* in an order of its own */
+    ck_assert(same_set(KM_FLOAT32, c, r, NULL));
+    ck_assert(same_set(KM_FLOAT32, c, r, exact));
+    c[2] = 3.1f;
+    ck_assert(!same_set(KM_FLOAT32, c, r, exact));
+    c[2] = NAN;
+    ck_assert(!same_set(KM_FLOAT32, c, r, exact));
+    int64_t i[6] = {1, 1, 2, 4, 4, 4}, j[6] = {1, 2, 1, 4, 4, 4};
+    ck_assert(same_set(KM_INT64, j, i, NULL));
+    j[0] = 2; /* one twice, the other once: the same values, another set */
+    ck_assert(!same_set(KM_INT64, j, i, NULL));
+    int64_t big[6] = {1ll << 60, 2, 3, 4, 5, 6};
+    int64_t next[6] = {(1ll << 60) + 1, 2, 3, 4, 5, 6};
+    ck_assert(!same_set(KM_INT64, next, big, NULL));
+    struct tensor t = {.dtype = KM_FLOAT32,
+                       .ndim = 2,
+                       .numel = 6,
+                       .shape = {2, 3},
+                       .bytes = 24};
+    struct own_error own = reference_error(&t, COMPARE_SET, r, exact);
+    ck_assert(own.part == 0);
 }
 END_TEST
 
@@ -304,6 +350,7 @@ Suite *eval_compare_suite(void)
     tcase_add_test(t, test_a_reference_that_is_not_finite_is_no_measure);
     tcase_add_test(t, test_ulp_bins);
     tcase_add_test(t, test_exact_and_set);
+    tcase_add_test(t, test_sets_of_floats_and_of_repeated_elements);
     tcase_add_test(t, test_half_precision_has_its_own_limits);
     tcase_add_test(t, test_empty_tensors_pass);
     suite_add_tcase(s, t);
