@@ -665,10 +665,14 @@ int facts_read(struct facts *f, struct pyparser *p, struct span source,
     if (!f->mod)
         return -1;
     f->entry = pymod_def(f->mod, entry);
-    if (!f->entry || !f->entry->is_class)
+    if (!f->entry || (!f->entry->is_class && f->entry->outer >= 0))
         return err_set(e, ERR_NO_PROPOSAL, "the source has no class '%.*s'",
                        (int)entry.n, entry.p);
-    facts_signature(f);
+    f->is_function = !f->entry->is_class;
+    if (f->is_function)
+        function_signature(f);
+    else
+        facts_signature(f);
     find_configs(f);
     return 0;
 }

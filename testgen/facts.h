@@ -51,6 +51,8 @@ struct param {
     enum param_kind kind;
     bool has_default;
     bool inherited;         /* of a base's constructor, behind **kwargs */
+    bool plain;             /* of a function: the constructor takes it too */
+    int place;              /* of a function: in its signature */
     unsigned uses;          /* enum param_use */
     int unpacked;           /* a, b, c = p: 3 */
     struct spans choices;   /* strings (without quotes) it is compared to */
@@ -68,6 +70,7 @@ struct params {
 struct facts {
     struct pymod *mod; /* owned */
     const struct pydef *entry;
+    bool is_function; /* `entry` is one: see function_signature */
     struct params init, forward;
     struct params fields; /* "data.x": what forward reads of an object `data` */
     int depth;            /* of instances inside instances that are built */
@@ -76,13 +79,17 @@ struct facts {
     struct arena arena;
 };
 
-/* SOURCE is copied. ERR_NO_PROPOSAL when ENTRY is no class of it. */
+/* SOURCE is copied. ERR_NO_PROPOSAL when ENTRY is no class or function of it.
+ */
 int facts_read(struct facts *f, struct pyparser *p, struct span source,
                struct span entry, struct err *e) MUST_USE;
 void facts_release(struct facts *f);
 
 /* Fill init and forward of F, whose mod and entry are set. */
 void facts_signature(struct facts *f);
+/* function.c: the same for a function. `forward` has all of its parameters, the
+ * `plain` ones as if they had a default; `init` has these. */
+void function_signature(struct facts *f);
 
 /* Parameter P is no tensor: attributes or keys are read that tensors lack. */
 bool param_is_object(const struct param *p);

@@ -97,7 +97,8 @@ static bool enter_alias(void *payload, TSNode n, const char *field,
 void objects_read(struct facts *f, const struct pydef *forward)
 {
     unsigned left = 64;
-    struct usage u = {f, f->entry, f->entry, &f->fields, true, 0, &left};
+    const struct pydef *cls = f->is_function ? NULL : f->entry;
+    struct usage u = {f, cls, cls, &f->fields, true, 0, &left};
     struct aliases al = {.u = &u};
     struct pyvisit v = {enter_alias, NULL, &al};
     for (size_t i = 0; i < f->forward.n; i++) {

@@ -12,7 +12,7 @@ enum gate_rule gate_rule(const struct val *g)
 
     if (val_len(val_get(g, "uninitialised")))
         return GATE_UNINITIALISED;
-    if (!val_getb(g, "deterministic", false))
+    if (!val_getb(g, "deterministic", false) || val_gets(g, "hidden").n)
         return GATE_NONDETERMINISTIC;
     if (!val_getb(g, "finite", false))
         return GATE_NOT_FINITE;
@@ -51,6 +51,10 @@ int gate_check(const struct val *g, const struct val *inputs, struct err *e)
         return name_in(e, "uninitialised or unseeded parameter",
                        val_as_str(val_at(list, 0)));
     case GATE_NONDETERMINISTIC:
+        if (val_gets(g, "hidden").n)
+            return err_set(e, ERR_QUALITY, "the output depends on %.*s",
+                           (int)MIN(val_gets(g, "hidden").n, 80),
+                           val_gets(g, "hidden").p);
         return err_set(e, ERR_QUALITY,
                        "two runs under one seed give different outputs");
     case GATE_NOT_FINITE:

@@ -8,6 +8,7 @@
 #include "base.h"
 
 #include "testgen/moves.h"
+#include "testgen/ranges.h"
 
 #define MAX_RANK  8
 #define MAX_SIDE  1024
@@ -406,6 +407,9 @@ void moves_range(struct moves *m, int weight)
     const struct val *in = inputs_of(m);
     const struct val *tensors = val_path(m->reply, "op.tensors");
     int64_t top = 0; /* rows of the table that is looked up */
+    struct val *found = ranges_found(m->a, m->f, m->state, m->reply);
+    if (found)
+        add(m, found, weight + 8);
     for (size_t k = 0; k < val_len(tensors); k++) {
         const struct val *t = val_at(tensors, k);
         if (span_starts(val_gets(t, "dtype"), "float") && !top)
@@ -434,7 +438,7 @@ void moves_supply(struct moves *m, struct span name, int weight)
     struct val *s = state_copy(m->a, m->state);
     const char *ev = "";
     const struct param *p = params_find(&m->f->forward, name);
-    if (p && !m->construct && p->kind != PARAM_VAR_KW &&
+    if (p && !p->plain && !m->construct && p->kind != PARAM_VAR_KW &&
         !state_passes(m->state, name)) {
         propose_argument(m->a, m->f, s, p);
         add(m, s, weight);

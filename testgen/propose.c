@@ -539,7 +539,8 @@ static struct val *by_form(struct arena *a, const struct facts *f,
     struct val *like = like_first(a, f, state, p);
 
     if (strcmp(form, "ids") == 0) {
-        if (!source_has(f, "Embedding(") ||
+        if ((!source_has(f, "Embedding(") &&
+             !annotation_has(p->annotation, "LongTensor")) ||
             (is_graph(f) && span_is(p->name, "x")))
             return NULL;
         s[1] = tokens;

@@ -13,6 +13,7 @@
 #include "testgen/gate.h"
 #include "testgen/grow.h"
 #include "testgen/infer/infer.h"
+#include "testgen/ranges.h"
 #include "testgen/refine.h"
 #include "testgen/scale.h"
 #include "testgen/search.h"
@@ -311,6 +312,21 @@ static struct val *one_more(struct search *s, const struct val *first,
     return s->nodes.n ? next_state(s) : NULL;
 }
 
+/* STATE ran, with REPLY: its integers over the whole range that it looks up,
+ * where that runs too. What is returned was tried last. */
+static struct val *over_range(struct search *s, struct val *state,
+                              struct val *reply, struct err *e)
+{
+    struct val *next = ranges_found(s->a, s->f, state, reply);
+    if (!next)
+        return state;
+    if (attempt(s, next, &reply, e) < 0)
+        return NULL;
+    if (val_getb(reply, "ok", false))
+        return next;
+    return attempt(s, state, &reply, e) < 0 ? NULL : state;
+}
+
 /* Try states, FIRST and what follows from them, until one runs: it, or NULL
  * with E; E->code NONE = exhausted. */
 static struct val *until_it_runs(struct search *s, const struct val *first,
@@ -334,7 +350,7 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
             excused++;
         }
         if (val_getb(reply, "ok", false))
-            return state;
+            return over_range(s, state, reply, e);
         struct node n = {.state = state,
                          .reply = reply,
                          .score = score_of(reply),
@@ -449,23 +465,45 @@ static int check_outputs(const struct val *tried, struct err *e)
     return 0;
 }
 
+/* Run the text that STATE gives, by OP, in a fresh process. Integers whose
+ * range turns out to be another at this size get it, if it runs with that. TEXT
+ * is in the arena; what ran last is in *STATE and *REPLY. */
+static int run_text(struct search *s, const char *op, double cpu_s,
+                    struct val **state, struct span *text, struct val **reply,
+                    struct err *e)
+{
+    struct val *first = *state, *next;
+    for (int i = 0; i < 3; i++) {
+        struct buf b = BUF_INIT(8u << 20);
+        int full = search_source(&b, s->f, *state, s->source, s->entry);
+        *text = arena_span(s->a, buf_span(&b));
+        buf_release(&b);
+        if (full)
+            return err_set(e, ERR_TOO_LARGE, "the task's source is too large");
+        if (load(s, *text, SPAN_LIT("Model"), reply, e) < 0)
+            return -1;
+        if (val_getb(*reply, "ok", false))
+            call(s, request(s, op, NULL), cpu_s, reply);
+        bool ok = val_getb(*reply, "ok", false);
+        next = i == 0 && ok    ? ranges_found(s->a, s->f, first, *reply)
+               : i == 1 && !ok ? first
+                               : NULL;
+        if (!next)
+            break;
+        *state = next;
+    }
+    return 0;
+}
+
 /* The text that is emitted, in a fresh process: run, measured and gated. */
 static int prove(struct search *s, struct val *state, struct found *out,
                  struct err *e)
 {
-    struct buf text = BUF_INIT(8u << 20);
     struct val *reply = NULL;
     int rc = -1;
 
-    if (search_source(&text, s->f, state, s->source, s->entry)) {
-        err_set(e, ERR_TOO_LARGE, "the task's source is too large");
-        goto out;
-    }
-    out->source = arena_span(s->a, buf_span(&text));
-    if (load(s, out->source, SPAN_LIT("Model"), &reply, e) < 0)
-        goto out;
-    if (val_getb(reply, "ok", false))
-        call(s, request(s, "try", NULL), 2 * ATTEMPT_S, &reply);
+    if (run_text(s, "try", 2 * ATTEMPT_S, &state, &out->source, &reply, e) < 0)
+        return -1;
     out->tried = reply;
     if (val_getb(reply, "ok", false))
         call(s, request(s, "measure", NULL), 4 * ATTEMPT_S, &reply);
@@ -480,7 +518,7 @@ static int prove(struct search *s, struct val *state, struct found *out,
                 "in a fresh process: %.*s: %.*s", (int)class.n,
                 class.p ? class.p : "", (int)MIN(message.n, 200),
                 message.p ? message.p : "");
-        goto out;
+        return -1;
     }
     out->state = state;
     out->stochastic = val_getb(reply, "seeded", false);
@@ -488,8 +526,6 @@ static int prove(struct search *s, struct val *state, struct found *out,
     rc = check_outputs(out->tried, e);
     if (rc == 0)
         rc = gate_check(reply, state_task_inputs(s->a, s->f, state), e);
-out:
-    buf_release(&text);
     return rc;
 }
 
@@ -556,34 +592,24 @@ static void try_odd(struct search *s, struct found *out)
 static int prove_full(struct search *s, struct val *state, struct val *figures,
                       struct found *out, struct err *e)
 {
-    struct buf text = BUF_INIT(8u << 20);
     struct val *reply = NULL;
-    int rc = -1;
+    struct span text;
     double drawn =
         val_getf(figures, "parameters", 0) + val_getf(figures, "slot", 0) / 4;
     bool light = scale_estimate_ms(figures) + drawn / DRAWN_PER_MS <= FULL_MS &&
                  scale_memory(figures) <= FULL_MEMORY;
 
-    if (search_source(&text, s->f, state, s->source, s->entry)) {
-        err_set(e, ERR_TOO_LARGE, "the task's source is too large");
-        goto out;
-    }
-    if (load(s, buf_span(&text), SPAN_LIT("Model"), &reply, e) < 0)
-        goto out;
-    if (val_getb(reply, "ok", false))
-        call(s, request(s, light ? "try" : "shapes", NULL), FULL_S, &reply);
-    rc = 1;
+    if (run_text(s, light ? "try" : "shapes", FULL_S, &state, &text, &reply,
+                 e) < 0)
+        return -1;
     if (!val_getb(reply, "ok", false) || check_outputs(reply, e) < 0)
-        goto out;
-    out->source = arena_span(s->a, buf_span(&text));
+        return 1;
+    out->source = text;
     out->state = state;
     out->tried = reply;
     out->measure = figures;
     out->on_meta = !light;
-    rc = 0;
-out:
-    buf_release(&text);
-    return rc;
+    return 0;
 }
 
 /* OUT->state passed the gate and is loaded: it becomes the small twin of a

@@ -512,9 +512,95 @@ static int add_forward_call(struct buf *out, const struct facts *f,
     return out->full ? -1 : 0;
 }
 
+/* Argument P of a function: an input, or what the constructor keeps. */
+static void add_function_argument(struct buf *out, const struct facts *f,
+                                  const struct val *state,
+                                  const struct param *p)
+{
+    const struct val *kept = state_init(state, p->name);
+    if (state_passes(state, p->name))
+        add_argument(out, f, state, p->name);
+    else if (holds_expr(kept))
+        py_literal(out, kept);
+    else
+        buf_printf(out, "self.%.*s", (int)p->name.n, p->name.p);
+}
+
+/* ENTRY(...) with all that STATE gives. */
+static void add_function_call(struct buf *out, const struct facts *f,
+                              const struct val *state, struct span entry)
+{
+    const char *sep = "";
+    bool gap = false;
+    buf_addspan(out, entry);
+    buf_addc(out, '(');
+    for (size_t i = 0; i < f->forward.n; i++) {
+        const struct param *p = &f->forward.v[i];
+        if (!state_passes(state, p->name) && !state_init(state, p->name)) {
+            gap = gap || p->kind != PARAM_VAR;
+            continue;
+        }
+        buf_adds(out, sep);
+        sep = ", ";
+        if ((gap && p->kind == PARAM_POS) || p->kind == PARAM_KW)
+            buf_printf(out, "%.*s=", (int)p->name.n, p->name.p);
+        if (p->kind == PARAM_VAR && state_input(state, p->name) &&
+            !input_is_tensor(state_input(state, p->name)))
+            buf_addc(out, '*');
+        add_function_argument(out, f, state, p);
+    }
+    buf_addc(out, ')');
+}
+
+/* A module around a function: it keeps what is no input. */
+static void add_function_model(struct buf *out, const struct facts *f,
+                               const struct val *state, struct span entry)
+{
+    const struct val *init = val_get(state, "init");
+    bool unwrap = val_getb(state, "unwrap", false);
+    bool kept = false;
+    buf_adds(out, "import torch\n\n\nclass Model(torch.nn.Module):\n");
+    for (size_t i = 0; i < f->init.n; i++) {
+        struct span name = f->init.v[i].name;
+        const struct val *v = state_init(state, name);
+        if (!v || holds_expr(v))
+            continue;
+        if (!kept) {
+            buf_adds(out, "    def __init__(");
+            add_init_list(out, &f->init, init);
+            buf_adds(out, "):\n        super().__init__()\n");
+        }
+        kept = true;
+        buf_printf(out, "        self.%.*s = %.*s\n", (int)name.n, name.p,
+                   (int)name.n, name.p);
+    }
+    buf_adds(out, kept ? "\n    def forward(" : "    def forward(");
+    add_input_list(out, f, state);
+    buf_adds(out, unwrap ? "):\n        out = " : "):\n        return ");
+    add_function_call(out, f, state, entry);
+    buf_adds(out, unwrap ? "\n        return [v for v in vars(out).values() if "
+                           "isinstance(v, torch.Tensor)]\n"
+                         : "\n");
+}
+
+static int add_get_init(struct buf *out, const struct facts *f,
+                        const struct val *state)
+{
+    struct arena a = ARENA_INIT;
+    buf_adds(out, "\n\ndef get_init_inputs():\n    return ");
+    int r = py_literal(out, state_task_init(&a, f, state));
+    arena_release(&a);
+    buf_addc(out, '\n');
+    return r || out->full ? -1 : 0;
+}
+
 int state_model_text(struct buf *out, const struct facts *f,
                      const struct val *state, struct span entry)
 {
+    if (f->is_function) {
+        add_function_model(out, f, state, entry);
+        return add_get_init(out, f, state);
+    }
     const struct val *init = val_get(state, "init");
     bool unwrap = val_getb(state, "unwrap", false);
     bool redraw = val_getb(state, "redraw", false);
@@ -549,12 +635,7 @@ int state_model_text(struct buf *out, const struct facts *f,
     }
     if (plain_init && plain_forward)
         buf_adds(out, "    pass\n");
-    buf_adds(out, "\n\ndef get_init_inputs():\n    return ");
-    struct arena a = ARENA_INIT;
-    int r = py_literal(out, state_task_init(&a, f, state));
-    arena_release(&a);
-    buf_addc(out, '\n');
-    return r || out->full ? -1 : 0;
+    return add_get_init(out, f, state);
 }
 
 static int add_shape(struct buf *out, const struct val *input)

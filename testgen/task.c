@@ -13,8 +13,19 @@ static const char *difficulty_of(int64_t kernels)
                            : "network";
 }
 
-static struct val *outputs_of(struct arena *a, const struct val *outs)
+static bool in_list(const struct val *list, size_t i)
 {
+    for (size_t k = 0; k < val_len(list); k++)
+        if (val_as_int(val_at(list, k), -1) == (int64_t)i)
+            return true;
+    return false;
+}
+
+/* COUNTED: figures of a forward, which tell what has no order. */
+static struct val *outputs_of(struct arena *a, const struct val *outs,
+                              const struct val *counted)
+{
+    const struct val *unordered = val_get(counted, "unordered");
     struct val *l = val_list(a);
     for (size_t i = 0; i < val_len(outs); i++) {
         struct val *o = val_copy(a, val_at(outs, i));
@@ -23,7 +34,10 @@ static struct val *outputs_of(struct arena *a, const struct val *outs)
         bool close = span_starts(val_gets(o, "dtype"), "float") ||
                      span_starts(val_gets(o, "dtype"), "bfloat") ||
                      span_starts(val_gets(o, "dtype"), "complex");
-        val_set(a, o, "compare", val_strz(a, close ? "close" : "exact"));
+        val_set(a, o, "compare",
+                val_strz(a, in_list(unordered, i) ? "set"
+                            : close               ? "close"
+                                                  : "exact"));
         val_push(a, l, o);
     }
     return l;
@@ -63,7 +77,8 @@ static struct val *core_base(struct arena *a, const struct facts *f,
                              const struct val *state, struct span source)
 {
     struct val *t = val_map(a);
-    val_set(a, t, "entry_kind", val_strz(a, "module"));
+    val_set(a, t, "entry_kind",
+            val_strz(a, f->is_function ? "function" : "module"));
     val_set(a, t, "source", val_str(a, source));
     val_set(a, t, "inputs", state_task_inputs(a, f, state));
     val_set(a, t, "init", state_task_init(a, f, state));
@@ -76,7 +91,7 @@ void task_figures(struct arena *a, struct val *t, const struct val *outs,
                   const struct val *g, const struct val *counted)
 {
     const struct val *ops = val_get(counted, "ops");
-    val_set(a, t, "outputs", outputs_of(a, outs));
+    val_set(a, t, "outputs", outputs_of(a, outs, counted));
     val_set(a, t, "parameters", val_int(a, val_geti(g, "parameters", 0)));
     val_set(a, t, "flops", val_int(a, val_geti(g, "flops", 0)));
     val_set(a, t, "bytes", val_int(a, val_geti(g, "bytes", 0)));
@@ -91,13 +106,13 @@ void task_figures(struct arena *a, struct val *t, const struct val *outs,
 /* What a run of STATE was given and gave. */
 static struct val *twin(struct arena *a, const struct facts *f,
                         const struct val *state, const struct val *tried,
-                        bool init)
+                        const struct val *counted, bool init)
 {
     struct val *v = val_map(a);
     val_set(a, v, "inputs", state_task_inputs(a, f, state));
     if (init)
         val_set(a, v, "init", state_task_init(a, f, state));
-    val_set(a, v, "outputs", outputs_of(a, val_get(tried, "outs")));
+    val_set(a, v, "outputs", outputs_of(a, val_get(tried, "outs"), counted));
     return v;
 }
 
@@ -109,11 +124,14 @@ static void set_twins(struct arena *a, struct val *t, const struct facts *f,
     val_set(a, t, "checked", val_strz(a, found->on_meta ? "meta" : "cpu"));
     if (!found->small)
         return;
-    val_set(a, t, "small", twin(a, f, found->small, found->small_tried, true));
+    val_set(a, t, "small",
+            twin(a, f, found->small, found->small_tried, found->small_measure,
+                 true));
     for (size_t i = 0; i < val_len(found->odd); i++) {
         const struct val *o = val_at(found->odd, i);
         val_push(a, odd,
-                 twin(a, f, val_get(o, "state"), val_get(o, "tried"), false));
+                 twin(a, f, val_get(o, "state"), val_get(o, "tried"),
+                      found->small_measure, false));
     }
     val_set(a, t, "odd", odd);
 }

@@ -48,14 +48,14 @@ static bool is_for_gpu(void)
 
 /* ---- one module, in a worker ---- */
 
-/* The `Model` of the task would shadow a class of that name that the source
- * refers to: such a class is renamed throughout. */
+/* The `Model` of the task would shadow a class or function of that name that
+ * the source refers to: it is renamed throughout. */
 static struct span without_model(struct arena *a, struct facts *f,
                                  struct span source, struct span *entry)
 {
     struct buf b = BUF_INIT(source.n * 2 + 64);
     uint32_t from = 0;
-    if (!facts_has_class(f, SPAN_LIT("Model")))
+    if (!pymod_def(f->mod, SPAN_LIT("Model")))
         return source;
     TSTreeCursor c = ts_tree_cursor_new(ts_tree_root_node(f->mod->tree.tree));
     for (bool more = true; more;) {

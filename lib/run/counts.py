@@ -51,6 +51,13 @@ def brief(text):
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
+# Operators that keep the order of the last dimension, element by element, or
+# (softmax along it) each with all.
+IN_ORDER = {"exp", "log", "sigmoid", "tanh", "relu", "neg", "abs", "sqrt", "mul",
+            "div", "add", "sub", "pow", "clamp", "clamp_min", "_to_copy",
+            "clone", "detach", "alias", "_softmax", "_log_softmax"}
+
+
 class Graph:
     """
     Hash of a forward's operators: of each its name, the ranks of what it gives
@@ -146,6 +153,7 @@ class Count(TorchDispatchMode):
         self.largest = 0
         self.steps = 0
         self.graph = graph
+        self.unordered = {}  # id: tensor with an open order of its last dim
         self.shapes = shapes
         self.most = most
 
@@ -202,6 +210,7 @@ class Count(TorchDispatchMode):
             self.flops += formula(*args, **kwargs, out_val=result)
         if self.graph is not None:
             self.graph.add(name, given, tensors_of(results, []))
+        self.mark(name, args, kwargs, results)
         if not getattr(func, "is_view", False):
             self.kernels += 1
             for group in (args, results):
@@ -217,6 +226,27 @@ class Count(TorchDispatchMode):
             return old[id(result)][1]  # written in place
         return result
 
+    def mark(self, name, args, kwargs, results):
+        """Results whose last dimension is in no order that is promised."""
+        if name == "topk":
+            x, dim = args[0], (args + (-1,))[2 if len(args) > 2 else -1]
+            in_order = args[4] if len(args) > 4 else kwargs.get("sorted", True)
+            if in_order or dim not in (-1, x.dim() - 1):
+                return
+        elif self.unordered and plain_name(name) in IN_ORDER:
+            found = tensors_of(args, [])
+            if "softmax" in name and args[1] not in (-1, found[0].dim() - 1):
+                return
+            known = [t for t in found if id(t) in self.unordered]
+            if not known or any(id(t) not in self.unordered and t.dim()
+                                and t.shape[-1] != 1 for t in found):
+                return
+        else:
+            return
+        for t in results:
+            if isinstance(t, torch.Tensor):
+                self.unordered[id(t)] = t
+
     def figures(self, model, inputs, outs):
         seen = {}
         for t in tensors_of(inputs, []) + outs + list(
@@ -229,6 +259,8 @@ class Count(TorchDispatchMode):
                 "slot": sum(t.numel() * t.element_size()
                             for t in tensors_of(inputs, []) + outs),
                 "parameters": sum(p.numel() for p in model.parameters()),
+                "unordered": [i for i, t in enumerate(outs)
+                              if id(t) in self.unordered],
                 "ops": dict(sorted(self.ops.items())[:200])}
 
 
@@ -328,10 +360,12 @@ class Shapes:
             inputs = draw()
         probe.where = "forward"
         count = Count(shapes=True, most=STEPS_MAX)
-        with torch.no_grad(), count:
+        trace = Trace(inputs)
+        with torch.no_grad(), trace, count:
             result = model(*inputs)
         outs = tensors_of(as_list(result), [])
         reply = count.figures(model, inputs, outs)
+        reply["limits"] = trace.limits
         reply["outs"] = [{"shape": list(t.shape),
                           "dtype": str(t.dtype).removeprefix("torch.")}
                          for t in outs]

@@ -8,11 +8,11 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
 
   load     {entry, threads} + fd of the source
            -> {init: [param], forward: [param]}
-           param = {name, kind, has_default, annotation}
+           param = {name, kind, has_default, annotation}; none of a function
   try      {model, inputs, cpu_s}: texts that define Model and
            get_init_inputs, and get_inputs; one construction (kept while the
            text stays the same) and one forward
-           -> {ops, outs: [{shape, dtype}]}
+           -> {ops, outs: [{shape, dtype}], limits: {input: places}}
   measure  -> {flops, moved, kernels, largest, bytes, parameters,
             ops: {name: count}, graph}
   shapes   {model, inputs}: try and measure on shapes alone, see counts.py
@@ -71,6 +71,23 @@ def seed_all(seed):
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(seed)
+
+
+class Clock:
+    """The clocks of Python, which the gate puts forward."""
+
+    NAMES = ("time", "monotonic", "perf_counter", "process_time")
+    ahead = 0
+
+    @classmethod
+    def install(cls):
+        for name in cls.NAMES:
+            for name, unit in ((name, 1), (name + "_ns", 1000000000)):
+                setattr(time, name, cls.of(getattr(time, name), unit))
+
+    @classmethod
+    def of(cls, inner, unit):
+        return lambda: inner() + cls.ahead * unit
 
 
 def flatten(value, out, depth=0):
@@ -249,17 +266,79 @@ def describe(frame, line, source, deep):
     return out
 
 
-class Trace(TorchFunctionMode):
-    """Counts calls into torch and keeps the one that raised."""
+# Functions that look up INDEX in dimension DIM of their first argument.
+ALONG = {"gather", "index_select", "scatter", "scatter_add", "scatter_reduce",
+         "index_add", "index_copy", "index_fill"}
 
-    def __init__(self):
+
+def looked_up(name, args, kwargs):
+    """[(tensor of integers, how many places there are)] of a call."""
+    def get(i, key):
+        return args[i] if len(args) > i else kwargs.get(key)
+
+    name = name.strip("_")
+    if name in ALONG:
+        return [(get(2, "index"), get(0, "input").shape[get(1, "dim")])]
+    if name == "embedding":
+        return [(get(0, "input"), get(1, "weight").shape[0])]
+    if name in ("cross_entropy", "nll_loss"):
+        shape = get(0, "input").shape
+        return [(get(1, "target"), shape[min(1, len(shape) - 1)])]
+    if name == "one_hot":
+        return [(get(0, "tensor"), max(get(1, "num_classes") or 0, 0))]
+    found = []
+    if name in ("getitem", "setitem"):
+        items = args[1] if isinstance(args[1], tuple) else (args[1],)
+        dim = 0
+        for item in items:
+            if item is Ellipsis:
+                break
+            if isinstance(item, torch.Tensor):
+                if item.dtype == torch.bool:
+                    dim += item.dim() - 1
+                else:
+                    found.append((item, args[0].shape[dim]))
+            dim += item is not None
+    return found
+
+
+class Trace(TorchFunctionMode):
+    """Counts calls into torch, keeps the one that raised, and how many places
+    there are where integer inputs are looked up."""
+
+    def __init__(self, inputs=()):
         super().__init__()
         self.count = 0
         self.last = None
+        self.limits = {}
+        self.integers = {}
+        for i, t in enumerate(inputs):
+            if isinstance(t, torch.Tensor) and t.dtype in (
+                    torch.int64, torch.int32):
+                self.integers[self.key(t)] = str(i)
+
+    @staticmethod
+    def key(t):
+        """The same for an input and its views, where it holds data."""
+        return id(t) if t.is_meta else t.untyped_storage().data_ptr()
+
+    def see(self, func, args, kwargs):
+        try:
+            found = looked_up(getattr(func, "__name__", ""), args,
+                              kwargs or {})
+            for t, places in found:
+                at = self.integers.get(self.key(t))
+                if at is not None and places > 0:
+                    self.limits[at] = min(int(places),
+                                          self.limits.get(at, 1 << 31))
+        except Exception:
+            pass  # a call that fails in its own way
 
     def __torch_function__(self, func, kinds, args=(), kwargs=None):
         self.count += 1
         self.last = (func, args, kwargs)
+        if self.integers:
+            self.see(func, args, kwargs)
         result = func(*args, **(kwargs or {}))
         self.last = None
         return result
@@ -300,6 +379,7 @@ class Probe:
         self.where = "load"
         self.trace = None
         self.registered = 0
+        self.written = []  # inputs that forward writes: results as well
 
     # -- reports ----------------------------------------------------------
 
@@ -324,6 +404,8 @@ class Probe:
             report["class"] = "Deadline"
             report["message"] = "the CPU time of one attempt is used up"
         trace = self.trace
+        if trace is not None:
+            report["limits"] = trace.limits
         if trace is not None and trace.last is not None:
             func, args, kwargs = trace.last
             tensors = []
@@ -363,8 +445,13 @@ class Probe:
         with open(self.path, "w", encoding="utf-8") as f:
             f.write(text)  # so that inspect finds the source
         budget(float(msg["cpu_s"]))
+        Clock.install()
         exec(compile(text, self.path, "exec", dont_inherit=True), self.space)
         entry = self.space.get(msg["entry"])
+        if (msg["entry"] != "Model" and callable(entry)
+                and not isinstance(entry, (type, torch.nn.Module))):
+            self.entry = entry  # a function, its Model is yet to come
+            return {"ok": True}
         if not isinstance(entry, type) or not issubclass(entry,
                                                          torch.nn.Module):
             raise Broken("the entry is no nn.Module class")
@@ -410,15 +497,14 @@ class Probe:
             self.build(msg.get("model"))
         self.where = "inputs"
         self.draw = self.defining(msg.get("inputs"))["get_inputs"]
-        seed_all(SEEDS[0])
-        self.inputs = self.draw()
+        self.inputs = self.fresh(SEEDS[0])
         self.where = "forward"
-        self.trace = Trace()
+        self.trace = Trace(self.inputs)
         with torch.no_grad(), self.trace:
             result = self.model(*self.inputs)
-        count, self.trace = self.trace.count, None
+        trace, self.trace = self.trace, None
         outs = flatten(result, [])
-        return {"ok": True, "ops": count,
+        return {"ok": True, "ops": trace.count, "limits": trace.limits,
                 "outs": [{"shape": list(t.shape), "dtype": dtype_name(t)}
                          for t in outs]}
 
@@ -441,18 +527,30 @@ class Probe:
     def run(self, inputs, seed=SEEDS[0], model=None):
         seed_all(seed)
         with torch.no_grad():
-            return flatten((model or self.model)(*inputs), [])
+            outs = flatten((model or self.model)(*inputs), [])
+        return outs + flat_inputs([inputs[i] for i in self.written])
 
     def fresh(self, seed):
-        """Inputs under a seed."""
+        """Inputs under a seed; integers with the bounds of their range."""
         seed_all(seed)
-        return list(self.draw())
+        with Makers() as makers:
+            values = list(self.draw())
+        for t in flat_inputs(values):
+            drawn = makers.of.get(id(t), (None, None, None))[2]
+            if drawn and drawn[0] == "int" and t.numel():
+                flat = t.view(-1)
+                flat[0] = drawn[1]
+                if t.numel() > 1 or seed != SEEDS[1]:
+                    flat[-1] = drawn[2]
+        return values
 
     def gate(self, msg):
         """
         Measurements for the verdict, each in a field of its own:
         uninitialised (names), deterministic, seeded (equal only when seeded
-        anew), finite, mutates, identity, constant (distributions under which
+        anew), hidden (what else it depends on), finite, mutates (inputs that
+        are written: results like what is returned), identity, constant
+        (distributions under which
         three seeds give one output), spread, deviation and deviation
         relative to the mean magnitude of the floating outputs (the largest
         of each), unused_inputs, unused_parameters, train (text of the
@@ -464,21 +562,24 @@ class Probe:
         out["uninitialised"] = self.uninitialised(self.text)
         first = self.fresh(SEEDS[0])
         kept = clone(first)
-        a = self.run(first)
-        out["mutates"] = [i for i in range(len(first))
-                          if not same(first[i], kept[i])]
-        first = clone(kept)
-        b = self.run(clone(first))
-        c = self.run(clone(first), seed=SEEDS[1])
+        self.written = []
+        a = clone(self.run(first))
+        self.written = out["mutates"] = [
+            i for i in range(len(first)) if not same(first[i], kept[i])]
+        a += clone(flat_inputs([first[i] for i in self.written]))
+        # `first` stays, so that this one lies at other addresses
+        b = self.run(clone(kept))
+        c = self.run(clone(kept), seed=SEEDS[1])
         out["deterministic"] = same(a, b)
         out["seeded"] = same(a, b) and not same(a, c)
+        out["hidden"] = self.hidden(kept, a) if same(a, b) else ""
         out["finite"] = all(finite(t) for t in a)
         out["identity"] = bool(a) and all(
             any(isinstance(x, torch.Tensor) and x.shape == t.shape
                 and x.dtype == t.dtype and same(x, t)
                 for x in flat_inputs(kept)) for t in a)
         if (out["uninitialised"] or out["identity"] or not out["finite"]
-                or not out["deterministic"]):
+                or not out["deterministic"] or out["hidden"]):
             self.model = None
             return out  # that is enough to reject it
         out["constant"], steady = self.constant(a)
@@ -498,6 +599,29 @@ class Probe:
         out["train"] = self.train_mode(kept)
         self.model = None  # its parameters were moved
         return out
+
+    def hidden(self, kept, base):
+        """What the output depends on that is no input, parameter or generator
+        of torch."""
+        seed_all(SEEDS[1])
+        state = random.getstate(), sys.modules.get("numpy")
+        others = state[1].random.get_state() if state[1] else None
+
+        def reseeded(*inputs):
+            random.setstate(state[0])
+            if others:
+                state[1].random.set_state(others)
+            return self.model(*inputs)
+
+        if not same(self.run(clone(kept), model=reseeded), base):
+            return "a generator of Python or NumPy"
+        Clock.ahead = 100003
+        try:
+            if not same(self.run(clone(kept)), base):
+                return "the clock"
+        finally:
+            Clock.ahead = 0
+        return ""
 
     def uninitialised(self, text):
         """Names of parameters and buffers that hold what was in memory:
@@ -548,7 +672,7 @@ class Probe:
     def unused_inputs(self, kept, base):
         bad = []
         for i, value in enumerate(kept):
-            if not flat_inputs([value]):
+            if not flat_inputs([value]) or i in self.written:
                 continue
             used = False
             for s in SEEDS[1:]:

@@ -471,6 +471,65 @@ START_TEST(test_no_class)
 }
 END_TEST
 
+/* "init | forward" of function M: names of what goes where. */
+static const char *split_of(const char *source)
+{
+    struct buf b = BUF_INIT(1 << 12);
+    read_facts(source);
+    ck_assert(f.is_function);
+    for (size_t i = 0; i < f.init.n; i++)
+        buf_printf(&b, "%.*s ", (int)f.init.v[i].name.n, f.init.v[i].name.p);
+    buf_addc(&b, '|');
+    for (size_t i = 0; i < f.forward.n; i++)
+        if (!f.forward.v[i].plain)
+            buf_printf(&b, " %.*s", (int)f.forward.v[i].name.n,
+                       f.forward.v[i].name.p);
+    const char *s = arena_strdup(&a, buf_span(&b));
+    buf_release(&b);
+    return s;
+}
+
+START_TEST(test_parameters_of_functions)
+{
+    static const struct {
+        const char *source, *split;
+    } cases[] = {
+        {"def M(x, eps=1e-5):\n    return x + eps\n", "eps | x"},
+        {"def M(x, y: float, z: Tensor):\n    return x\n", "y | x z"},
+        {"def M(q, k, num_heads):\n    return torch.matmul(q, k)\n",
+         "num_heads | q k"},
+        {"def M(x, gamma, beta):\n    return gamma.view(-1) * x @ beta\n",
+         "| x gamma beta"},
+        {"def M(x, mask=None, mode='a', *, out):\n    return F.relu(x)\n",
+         "mode | x mask out"},
+        {"def M(x, n):\n    for i in range(n):\n        x = x.tanh()\n",
+         "n | x"},
+        {"def M(x, **rest):\n    return x.tanh()\n", "rest | x"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ck_assert_str_eq(split_of(cases[i].source), cases[i].split);
+}
+END_TEST
+
+START_TEST(test_text_of_a_function)
+{
+    struct buf b = BUF_INIT(1 << 16);
+    read_facts("def M(x, n: int, y, *, act: Callable, z=None):\n"
+               "    return x\n");
+    struct val *state = propose_state(&a, &f);
+    ck_assert_int_eq(state_model_text(&b, &f, state, SPAN_LIT("M")), 0);
+    ck_assert_str_eq(b.p, "import torch\n\n\nclass Model(torch.nn.Module):\n"
+                          "    def __init__(self, n):\n"
+                          "        super().__init__()\n"
+                          "        self.n = n\n\n"
+                          "    def forward(self, x, y):\n"
+                          "        return M(x, self.n, y, "
+                          "act=torch.nn.functional.gelu)\n\n\n"
+                          "def get_init_inputs():\n    return [2]\n");
+    buf_release(&b);
+}
+END_TEST
+
 Suite *testgen_suite(void)
 {
     Suite *s = suite_create("testgen");
@@ -488,6 +547,8 @@ Suite *testgen_suite(void)
     tcase_add_test(t, test_sizes_shrink_when_too_long);
     tcase_add_loop_test(t, test_gate_rules, 0, ARRAY_LEN(gate_cases));
     tcase_add_test(t, test_no_class);
+    tcase_add_test(t, test_parameters_of_functions);
+    tcase_add_test(t, test_text_of_a_function);
     suite_add_tcase(s, t);
     return s;
 }
