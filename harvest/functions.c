@@ -169,12 +169,40 @@ static bool is_operator(struct span dotted)
            !span_starts(name, "get_");
 }
 
+/* Is parameter NAME annotated as a number, a text or the like, or has it one as
+ * its default? */
+static bool is_plain(const struct look *l, struct span name)
+{
+    static const char *const plain[] = {"int", "float", "bool",
+                                        "str", "dtype", "device"};
+    TSNode list = pynode_field(l->d->node, "parameters");
+    for (uint32_t i = 0; i < ts_node_named_child_count(list); i++) {
+        TSNode p = ts_node_named_child(list, i), value, type, at;
+        at = pynode_is(p, "typed_parameter") ? ts_node_named_child(p, 0)
+                                             : pynode_field(p, "name");
+        if (!span_eq(pynode_text(l->m->text, at), name))
+            continue;
+        value = pynode_field(p, "value");
+        type = pynode_field(p, "type");
+        struct span t = pynode_text(l->m->text, type);
+        if (pynode_is(value, "integer") || pynode_is(value, "float") ||
+            pynode_is(value, "string") || pynode_is(value, "true") ||
+            pynode_is(value, "false"))
+            return true;
+        for (size_t k = 0; k < ARRAY_LEN(plain); k++)
+            if (span_has_word(t, span_str(plain[k])))
+                return !span_has_word(t, SPAN_LIT("Tensor"));
+        return false;
+    }
+    return false;
+}
+
 static bool is_parameter(const struct look *l, struct span name)
 {
     const struct pysym *s = pymod_lookup(l->m, l->d->scope, name);
     for (; s; s = s->earlier < 0 ? NULL : &l->m->syms.v[s->earlier])
         if (s->kind == PYSYM_PARAM)
-            return true;
+            return !is_plain(l, name);
     return false;
 }
 

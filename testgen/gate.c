@@ -173,6 +173,29 @@ static struct val *other_choice(struct arena *a, const struct facts *f,
     return NULL;
 }
 
+/* The NTH change of what a function takes beside its inputs: a switch the other
+ * way, or an optional tensor given. */
+static struct val *other_argument(struct arena *a, const struct facts *f,
+                                  const struct val *state, int nth)
+{
+    for (size_t i = 0; i < f->forward.n && f->is_function; i++) {
+        const struct param *p = &f->forward.v[i];
+        bool on = span_is(p->dflt, "True"), off = span_is(p->dflt, "False");
+        bool tensor = !p->plain && p->has_default && p->kind != PARAM_VAR &&
+                      !state_passes(state, p->name);
+        struct val *s;
+        if ((!tensor && !(p->plain && (on || off))) || nth-- > 0)
+            continue;
+        s = state_copy(a, state);
+        if (tensor)
+            propose_argument(a, f, s, p);
+        else
+            state_set_init(a, s, p->name, val_bool(a, off), "other switch");
+        return s;
+    }
+    return NULL;
+}
+
 /* Every input of four or more dimensions gets sides of SIDE. */
 static struct val *with_side(struct arena *a, const struct facts *f,
                              const struct val *state, int64_t side)
@@ -212,8 +235,15 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
         *more = false;
         return NULL;
     }
+    if (f->is_function && i > 0) {
+        s = other_argument(a, f, state, i - 1);
+        *more = s != NULL;
+        return s;
+    }
     switch (i) {
     case 0:
+        if (f->is_function && rule != GATE_UNUSED_INPUT)
+            s = other_argument(a, f, state, 0);
         if (rule == GATE_UNUSED_INPUT)
             s = without_unused(a, f, state, val_get(figures, "unused_inputs"));
         if (rule == GATE_UNUSED_PARAMETER)

@@ -265,6 +265,24 @@ void moves_divide(struct moves *m, int64_t got, int64_t divisor, int weight)
     inits_divide(m, got, divisor, weight);
 }
 
+void moves_last(struct moves *m, int64_t size, int weight)
+{
+    const struct val *in = inputs_of(m);
+    for (size_t i = 0; i < val_len(in); i++) {
+        int64_t shape[MAX_RANK] = {0};
+        struct span name = in->map.keys[i];
+        size_t rank = input_shape(in->map.v[i], shape, MAX_RANK);
+        int w = weight + relevance(m, name);
+        if (!input_is_tensor(in->map.v[i]) || rank < 1 || size < 1)
+            continue;
+        set_dim(m, name, in->map.v[i], rank - 1, size, w);
+        int64_t two[] = {rank > 1 ? shape[rank - 2] : PLAN_TOKENS, size};
+        if (rank != 2)
+            set_input(m, name, input_reshaped(m->a, in->map.v[i], two, 2),
+                      w + 1);
+    }
+}
+
 void moves_side(struct moves *m, int64_t side, int weight)
 {
     const struct val *in = inputs_of(m);
@@ -315,7 +333,7 @@ static void set_rank_of_items(struct moves *m, struct span name,
                               const struct val *input, int rank, int weight)
 {
     const struct val *items = val_get(input, "items");
-    if (!val_len(items) || rank < 1 || rank > 6)
+    if (!val_len(items) || rank < 0 || rank > 6)
         return;
     struct val *next = val_copy(m->a, input), *list = val_list(m->a);
     for (size_t i = 0; i < val_len(items); i++) {

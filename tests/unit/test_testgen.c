@@ -489,6 +489,28 @@ static const char *split_of(const char *source)
     return s;
 }
 
+START_TEST(test_gate_mends_functions)
+{
+    struct err e;
+    bool more;
+    struct val *g = NULL, *next;
+    read_facts("def M(x, training: bool = False, mask=None):\n"
+               "    return F.relu(x)\n");
+    struct val *s = propose_state(&a, &f);
+    ck_assert(
+        !val_parse_json(&a,
+                        SPAN_LIT("{\"deterministic\":true,\"finite\":true,"
+                                 "\"identity\":true}"),
+                        VAL_JSON_STRICT, &g, &e));
+    next = gate_mend(&a, &f, s, g, 0, &more);
+    ck_assert_str_eq(as_json(state_init(next, SPAN_LIT("training"))), "true");
+    next = gate_mend(&a, &f, s, g, 2, &more);
+    ck_assert(more && state_passes(next, SPAN_LIT("mask")));
+    ck_assert_ptr_null(gate_mend(&a, &f, s, g, 3, &more));
+    ck_assert(!more);
+}
+END_TEST
+
 START_TEST(test_parameters_of_functions)
 {
     static const struct {
@@ -547,6 +569,7 @@ Suite *testgen_suite(void)
     tcase_add_test(t, test_sizes_shrink_when_too_long);
     tcase_add_loop_test(t, test_gate_rules, 0, ARRAY_LEN(gate_cases));
     tcase_add_test(t, test_no_class);
+    tcase_add_test(t, test_gate_mends_functions);
     tcase_add_test(t, test_parameters_of_functions);
     tcase_add_test(t, test_text_of_a_function);
     suite_add_tcase(s, t);
