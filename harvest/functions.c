@@ -276,7 +276,8 @@ static void see_reads(struct look *l)
             continue;
         if (x->flags & PYREAD_ANNOTATION) {
             struct span to = last_of(external(l, x));
-            l->tensor |= x->at < l->d->body_start &&
+            TSNode list = pynode_field(l->d->node, "parameters");
+            l->tensor |= x->at < ts_node_end_byte(list) &&
                          (span_is(to, "Tensor") || span_is(to, "FloatTensor") ||
                           span_is(to, "LongTensor"));
             continue;

@@ -93,7 +93,8 @@ void propose_argument(struct arena *a, const struct facts *f, struct val *state,
     struct span cls = p->annotation.n ? object_class(f, p) : p->annotation;
     bool tensor = annotation_has(p->annotation, "Tensor") && !p->keys.n;
     if ((param_is_object(p) && !tensor) ||
-        (cls.n && !span_eq(cls, f->entry->name))) {
+        (cls.n && !span_eq(cls, f->entry->name) &&
+         !(tensor && f->is_function))) {
         propose_object(a, f, state, p, (struct span){NULL, 0});
         return;
     }

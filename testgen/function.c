@@ -85,7 +85,8 @@ static void see_call(struct tensors *t, TSNode n)
         pynode_dotted(t->u->f->mod->text, pynode_field(n, "function"));
     struct span name = walk_last_part(dotted);
     TSNode args = pynode_field(n, "arguments");
-    bool torch = span_starts(dotted, "torch.") || span_starts(dotted, "F.");
+    bool torch = span_starts(dotted, "torch.") || span_starts(dotted, "F.") ||
+                 span_starts(dotted, "nn.functional.");
     if (!torch || ts_node_is_null(args) || name.n == 0 ||
         (name.p[0] >= 'A' && name.p[0] <= 'Z') ||
         span_in(name, of_none, ARRAY_LEN(of_none)))
@@ -204,6 +205,8 @@ void function_signature(struct facts *f)
         struct param *p = &f->forward.v[i];
         p->place = (int)i;
         p->plain = is_plain(f, p, is[i]);
+        if (annotation_has(p->annotation, "Tensor"))
+            p->attrs.n = p->keys.n = 0; /* of a subclass that it may be */
         if (!p->plain)
             continue;
         struct param q = without_lists(p);

@@ -84,6 +84,20 @@ int gate_check(const struct val *g, const struct val *inputs, struct err *e)
     return err_set(e, ERR_INTERNAL, "unknown rule");
 }
 
+static bool make_positive(struct arena *a, struct val *v)
+{
+    struct val *items = val_get(v, "items");
+    bool changed = false;
+    for (size_t i = 0; i < val_len(items); i++)
+        changed |= make_positive(a, val_at(items, i));
+    if (!span_is(val_gets(v, "dist"), "normal"))
+        return changed;
+    val_set(a, v, "dist", val_strz(a, "uniform"));
+    val_set(a, v, "lo", val_float(a, 0.0));
+    val_set(a, v, "hi", val_float(a, 1.0));
+    return true;
+}
+
 /* Every normal input becomes uniform in [0, 1). */
 static struct val *positive(struct arena *a, const struct facts *f,
                             const struct val *state)
@@ -92,15 +106,8 @@ static struct val *positive(struct arena *a, const struct facts *f,
     struct val *in = val_get(s, "in");
     bool changed = false;
     (void)f;
-    for (size_t i = 0; i < val_len(in); i++) {
-        struct val *v = in->map.v[i];
-        if (!span_is(val_gets(v, "dist"), "normal"))
-            continue;
-        val_set(a, v, "dist", val_strz(a, "uniform"));
-        val_set(a, v, "lo", val_float(a, 0.0));
-        val_set(a, v, "hi", val_float(a, 1.0));
-        changed = true;
-    }
+    for (size_t i = 0; i < val_len(in); i++)
+        changed |= make_positive(a, in->map.v[i]);
     return changed ? s : NULL;
 }
 
@@ -173,6 +180,32 @@ static struct val *other_choice(struct arena *a, const struct facts *f,
     return NULL;
 }
 
+/* The NTH change of what inputs of a function are that its output does not
+ * depend on: bools, or integers. */
+static struct val *other_numbers(struct arena *a, const struct facts *f,
+                                 const struct val *state,
+                                 const struct val *unused, int nth)
+{
+    struct val *s = state_copy(a, state);
+    struct span keys[64];
+    size_t n = state_order(f, state, keys, 64);
+    bool changed = false;
+    for (size_t k = 0; k < val_len(unused); k++) {
+        size_t at = (size_t)val_as_int(val_at(unused, k), 64);
+        struct val *v = at < n ? state_input(state, keys[at]) : NULL;
+        int64_t shape[8];
+        if (!v || !input_is_tensor(v) ||
+            !span_is(val_gets(v, "dtype"), "float32"))
+            continue;
+        size_t rank = input_shape(v, shape, 8);
+        state_set_input(a, s, keys[at],
+                        nth == 0 ? input_mask(a, keys[at], shape, rank)
+                                 : input_ids(a, keys[at], shape, rank, 1));
+        changed = true;
+    }
+    return changed ? s : NULL;
+}
+
 /* The NTH change of what a function takes beside its inputs: a switch the other
  * way, or an optional tensor given. */
 static struct val *other_argument(struct arena *a, const struct facts *f,
@@ -235,8 +268,12 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
         *more = false;
         return NULL;
     }
+    if (f->is_function && rule == GATE_UNUSED_INPUT && (i == 1 || i == 2))
+        return other_numbers(a, f, state, val_get(figures, "unused_inputs"),
+                             i - 1);
     if (f->is_function && i > 0) {
-        s = other_argument(a, f, state, i - 1);
+        s = other_argument(a, f, state,
+                           i - (rule == GATE_UNUSED_INPUT ? 3 : 1));
         *more = s != NULL;
         return s;
     }

@@ -265,22 +265,25 @@ void moves_divide(struct moves *m, int64_t got, int64_t divisor, int weight)
     inits_divide(m, got, divisor, weight);
 }
 
-void moves_last(struct moves *m, int64_t size, int weight)
+void moves_last(struct moves *m, int64_t size, bool matrix, int weight)
 {
     const struct val *in = inputs_of(m);
+    struct val *all = state_copy(m->a, m->state);
     for (size_t i = 0; i < val_len(in); i++) {
         int64_t shape[MAX_RANK] = {0};
         struct span name = in->map.keys[i];
         size_t rank = input_shape(in->map.v[i], shape, MAX_RANK);
-        int w = weight + relevance(m, name);
         if (!input_is_tensor(in->map.v[i]) || rank < 1 || size < 1)
             continue;
-        set_dim(m, name, in->map.v[i], rank - 1, size, w);
         int64_t two[] = {rank > 1 ? shape[rank - 2] : PLAN_TOKENS, size};
-        if (rank != 2)
-            set_input(m, name, input_reshaped(m->a, in->map.v[i], two, 2),
-                      w + 1);
+        shape[rank - 1] = size;
+        struct val *next =
+            matrix ? input_reshaped(m->a, in->map.v[i], two, 2)
+                   : input_reshaped(m->a, in->map.v[i], shape, rank);
+        set_input(m, name, next, weight + relevance(m, name));
+        state_set_input(m->a, all, name, next);
     }
+    add(m, all, weight + 4);
 }
 
 void moves_side(struct moves *m, int64_t side, int weight)

@@ -41,8 +41,9 @@ void moves_rank(struct moves *m, int want, int got, struct span pattern,
 void moves_form(struct moves *m, const char *form, int weight);
 /* Integer inputs get smaller bounds. */
 void moves_range(struct moves *m, int weight);
-/* The last dimension of an input becomes SIZE; its rank 2, or stays. */
-void moves_last(struct moves *m, int64_t size, int weight);
+/* The last dimension of an input, or of all, becomes SIZE, MATRIX: and the rank
+ * 2. */
+void moves_last(struct moves *m, int64_t size, bool matrix, int weight);
 /* All spatial dimensions become SIDE. */
 void moves_side(struct moves *m, int64_t side, int weight);
 /* The argument NAME (of the constructor or of forward) is passed too. */

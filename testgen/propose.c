@@ -542,7 +542,14 @@ static struct val *by_form(struct arena *a, const struct facts *f,
     int64_t tokens = propose_int(f, state, "seq_len", PLAN_TOKENS);
     struct val *like = like_first(a, f, state, p);
 
-    if (strcmp(form, "ids") == 0) {
+    if (strcmp(form, "index") == 0 && f->is_function) {
+        int64_t of[8] = {PLAN_NODES};
+        if (like)
+            input_shape(like, of, 8);
+        s[0] = of[0];
+        return input_ids(a, p->name, s, 1, MIN(s[0], 16) - 1);
+    }
+    if (strcmp(form, "ids") == 0 || strcmp(form, "index") == 0) {
         if ((!source_has(f, "Embedding(") &&
              !annotation_has(p->annotation, "LongTensor")) ||
             (is_graph(f) && span_is(p->name, "x")))

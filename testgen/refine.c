@@ -219,7 +219,8 @@ static void act_range(struct moves *m, const struct rule_match *r)
 /* "[N, 4]", "last dimension of size 2" */
 static void act_last(struct moves *m, const struct rule_match *r)
 {
-    moves_last(m, group(r, r->a).n ? number(r, r->a) : number(r, r->b), 38);
+    bool matrix = group(r, r->b).n > 0;
+    moves_last(m, number(r, matrix ? r->b : r->a), matrix, 38);
 }
 
 static void act_matrix(struct moves *m, const struct rule_match *r)

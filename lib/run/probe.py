@@ -538,10 +538,10 @@ class Probe:
         for t in flat_inputs(values):
             drawn = makers.of.get(id(t), (None, None, None))[2]
             if drawn and drawn[0] == "int" and t.numel():
-                flat = t.view(-1)
-                flat[0] = drawn[1]
-                if t.numel() > 1 or seed != SEEDS[1]:
-                    flat[-1] = drawn[2]
+                flat = t.view(-1)  # not in order: that may be the identity
+                flat[0] = drawn[2]
+                if t.numel() > 1 or seed == SEEDS[1]:
+                    flat[-1] = drawn[1]
         return values
 
     def gate(self, msg):

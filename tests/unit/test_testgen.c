@@ -7,6 +7,7 @@
 #include "testgen/gate.h"
 #include "testgen/objects.h"
 #include "testgen/propose.h"
+#include "testgen/ranges.h"
 #include "testgen/scale.h"
 
 Suite *testgen_suite(void);
@@ -489,6 +490,26 @@ static const char *split_of(const char *source)
     return s;
 }
 
+START_TEST(test_ranges_are_those_that_a_run_found)
+{
+    struct err e;
+    int64_t shape[] = {4, 4};
+    struct val *reply = NULL;
+    read_facts("def M(x, idx):\n    return x[idx]\n");
+    struct val *s = state_new(&a);
+    state_set_input(&a, s, SPAN_LIT("x"),
+                    input_tensor(&a, SPAN_LIT("x"), shape, 2));
+    state_set_input(&a, s, SPAN_LIT("idx"),
+                    input_ids(&a, SPAN_LIT("idx"), shape, 2, 15));
+    ck_assert(!val_parse_json(&a, SPAN_LIT("{\"limits\":{\"0\":9,\"1\":4}}"),
+                              VAL_JSON_STRICT, &reply, &e));
+    struct val *next = ranges_found(&a, &f, s, reply);
+    ck_assert_str_eq(as_json(val_path(next, "in.idx.hi")), "3");
+    ck_assert_str_eq(as_json(val_path(next, "in.x.hi")), "absent");
+    ck_assert_ptr_null(ranges_found(&a, &f, next, reply));
+}
+END_TEST
+
 START_TEST(test_gate_mends_functions)
 {
     struct err e;
@@ -569,6 +590,7 @@ Suite *testgen_suite(void)
     tcase_add_test(t, test_sizes_shrink_when_too_long);
     tcase_add_loop_test(t, test_gate_rules, 0, ARRAY_LEN(gate_cases));
     tcase_add_test(t, test_no_class);
+    tcase_add_test(t, test_ranges_are_those_that_a_run_found);
     tcase_add_test(t, test_gate_mends_functions);
     tcase_add_test(t, test_parameters_of_functions);
     tcase_add_test(t, test_text_of_a_function);

@@ -132,7 +132,7 @@ static const struct refine_case refine_cases[] = {
     {NULL, "expected 4D input (got 3D input)", "", "x [2,64,32,32]"},
     {"[2,64,32,32]", "expected 2D or 3D input (got 4D input)", "",
      "x [2,16,64]"},
-    {NULL, "Tensor must have a last dimension of size 2", "", "x [16,2]"},
+    {NULL, "Tensor must have a last dimension of size 2", "", "x [2,16,2]"},
     {NULL, "we support only boxes with shape [N,4] or [N,6], got boxes", "",
      "x [16,4]"},
     {NULL, "AssertionError: Input must be 2D or 3D, got 3D. Flatten first", "",
