@@ -14,6 +14,8 @@
 #define MAX_NESTING 8
 #define MAX_BYTES   600 /* of one argument, packed */
 #define MAX_NAME    200
+/* Bytes of added files whose trees stay until they are read: ten times that. */
+#define MAX_KEPT (4u << 20)
 
 struct site {
     const struct sfile *f;
@@ -33,6 +35,7 @@ struct calls {
     struct map classes; /* "PATH\0QUAL" -> struct wanted */
     struct map names;   /* last parts of QUAL, and their aliases */
     ARRAY(struct pymod *) own;
+    size_t kept; /* bytes of text of these */
 };
 
 struct calls *calls_new(struct pyparser *p)
@@ -71,7 +74,9 @@ void calls_add(struct calls *x, struct span path, struct span source)
 
     if (!m)
         return;
-    pymod_drop_tree(m);
+    x->kept += source.n;
+    if (x->kept > MAX_KEPT)
+        pymod_drop_tree(m);
     array_push(&x->own, m);
 }
 
@@ -350,8 +355,11 @@ void calls_read(struct calls *x, const struct crepo *r)
             statics_add(&x->statics, x->own.v[i]);
     for (size_t i = 0; i < x->statics.files.n && x->classes.n > 0; i++)
         name_aliases(x, x->statics.files.v[i]->m);
-    for (size_t i = 0; i < x->statics.files.n && x->classes.n > 0; i++)
+    for (size_t i = 0; i < x->statics.files.n && x->classes.n > 0; i++) {
         read_file(x, x->statics.files.v[i], i < n);
+        if (i >= n)
+            pymod_drop_tree(x->statics.files.v[i]->m);
+    }
 }
 
 /* ---- the record ---- */

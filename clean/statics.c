@@ -85,6 +85,8 @@ TSNode statics_root(struct statics *s, struct sfile *f)
 {
     struct err e;
 
+    if (f->m->tree.tree)
+        return ts_tree_root_node(f->m->tree.tree);
     if (!f->open && s->n_open < MAX_OPEN &&
         pytree_parse(&f->tree, s->parser, f->m->text, 0, &e) == 0) {
         f->open = true;
