@@ -2,6 +2,7 @@
 #include "base.h"
 
 #include "testgen/calls.h"
+#include "testgen/infer/infer.h"
 #include "testgen/propose.h"
 
 #define MAX_DEPTH  8
@@ -192,7 +193,7 @@ static const char *one_of(struct span s, const char *const *list, size_t n)
     return NULL;
 }
 
-/* A size that is not known is 0 until calls_fill. */
+/* A size that is not known is 0 until fill. */
 static struct val *read_tensor(struct reader *r, struct span name,
                                const struct val *v)
 {
@@ -349,25 +350,6 @@ static struct val *state_of(struct reader *r, const struct val *call)
                : NULL;
 }
 
-void calls_states(struct arena *a, const struct facts *f,
-                  const struct val *calls, bool cheap, struct val *list)
-{
-    size_t n = 0;
-
-    if (!calls || calls->type != VAL_LIST)
-        return;
-    for (size_t i = 0; i < calls->list.n && i < 64 && n < CALLS_MAX; i++) {
-        struct reader r = {a, f, MAX_NODES, false};
-        struct val *state = state_of(&r, calls->list.v[i]);
-
-        n += state != NULL;
-        if (!state ||
-            cheap == (r.large || state_elements(state) > CHEAP_ELEMENTS))
-            continue;
-        val_push(a, list, state);
-    }
-}
-
 /* The sizes of V that are 0, as the constructor's arguments suggest. */
 static struct val *filled(struct arena *a, const struct facts *f,
                           const struct val *state, const struct val *v)
@@ -392,7 +374,8 @@ static struct val *filled(struct arena *a, const struct facts *f,
     return open ? input_reshaped(a, v, shape, rank) : NULL;
 }
 
-void calls_fill(struct arena *a, const struct facts *f, struct val *state)
+/* Give the inputs of STATE the sizes that nobody knows. */
+static void fill(struct arena *a, const struct facts *f, struct val *state)
 {
     struct val *in = val_get(state, "in");
 
@@ -405,5 +388,29 @@ void calls_fill(struct arena *a, const struct facts *f, struct val *state)
         for (size_t k = 0; k < val_len(items); k++)
             if ((x = filled(a, f, state, val_at(items, k))) != NULL)
                 items->list.v[k] = x;
+    }
+}
+
+void calls_states(struct arena *a, const struct facts *f,
+                  const struct val *calls, bool cheap, struct val *list)
+{
+    size_t n = 0;
+
+    if (!calls || calls->type != VAL_LIST)
+        return;
+    for (size_t i = 0; i < calls->list.n && i < 64 && n < CALLS_MAX; i++) {
+        struct reader r = {a, f, MAX_NODES, false};
+        struct val *state = state_of(&r, calls->list.v[i]), *sized;
+
+        n += state != NULL;
+        if (!state ||
+            cheap == (r.large || state_elements(state) > CHEAP_ELEMENTS))
+            continue;
+        propose_rest(a, f, state);
+        fill(a, f, state);
+        sized = infer_state(a, f, state);
+        if (sized)
+            val_push(a, list, sized);
+        val_push(a, list, state);
     }
 }

@@ -13,13 +13,11 @@
 #define CALLS_MAX 6 /* states of one module */
 
 /*
- * Append the states, in A, without what CALLS (may be NULL) leaves open. CHEAP:
- * only those with small sizes, or only the others.
+ * Append the states, in A; what CALLS (may be NULL) leaves open is proposed, or
+ * follows from the source. CHEAP: only those with small sizes, or only the
+ * others.
  */
 void calls_states(struct arena *a, const struct facts *f,
                   const struct val *calls, bool cheap, struct val *list);
-/* Give the inputs of STATE that came from a call the sizes that nobody knows.
- * The constructor's arguments are complete. */
-void calls_fill(struct arena *a, const struct facts *f, struct val *state);
 
 #endif

@@ -700,22 +700,6 @@ static struct span nearest(const struct search *s)
     return text;
 }
 
-/* The calls of the record, CHEAP ones or the others. */
-static void add_calls(struct search *s, bool cheap, struct val *list)
-{
-    struct val *states = val_list(s->a);
-    calls_states(s->a, s->f, s->conf->calls, cheap, states);
-    for (size_t i = 0; i < val_len(states); i++) {
-        struct val *state = val_at(states, i);
-        propose_rest(s->a, s->f, state);
-        calls_fill(s->a, s->f, state);
-        struct val *sized = infer_state(s->a, s->f, state);
-        if (sized)
-            val_push(s->a, list, sized);
-        val_push(s->a, list, state);
-    }
-}
-
 /* What is tried first: proposals where seeds leave something open. */
 static struct val *beginnings(struct search *s)
 {
@@ -726,7 +710,7 @@ static struct val *beginnings(struct search *s)
         val_push(s->a, l, state);
     }
     if (!s->conf->seeds) {
-        add_calls(s, true, l);
+        calls_states(s->a, s->f, s->conf->calls, true, l);
         struct val *state = propose_state(s->a, s->f);
         struct val *plain = propose_tensors(s->a, s->f, state);
         struct val *sized = infer_state(s->a, s->f, state);
@@ -738,9 +722,55 @@ static struct val *beginnings(struct search *s)
         else if (val_len(val_get(state, "in")) > 1 &&
                  (plain = propose_other_ranks(s->a, s->f, state)) != NULL)
             val_push(s->a, l, plain);
-        add_calls(s, false, l);
+        calls_states(s->a, s->f, s->conf->calls, false, l);
     }
     return l;
+}
+
+/* From FIRST to a state that passes the gate, in OUT; *WIDE as in full_size. */
+static int find(struct search *s, const struct val *first, struct found *out,
+                struct val **wide, struct err *e)
+{
+    struct err other = {0};
+    struct val *state = until_it_runs(s, first, e);
+    int rc;
+    *wide = state;
+    if (!state) {
+        if (e->code == ERR_NONE)
+            failed(s, e);
+        return -1;
+    }
+    if (reduce(s, &state, e) < 0)
+        return -1;
+    if (*wide == state)
+        *wide = NULL;
+    rc = enlarge_and_prove(s, state, out, e);
+    if (rc == 0 || !is_about_module(e))
+        return rc;
+    *wide = NULL;
+    state = mend(s, state, &other);
+    if (state)
+        return enlarge_and_prove(s, state, out, e);
+    if (other.code != ERR_NONE)
+        *e = other;
+    return -1;
+}
+
+/* What a call passes ran but tells nothing: as if there were none. */
+static int find_without_calls(struct search *s, struct found *out,
+                              struct val **wide, struct err *e)
+{
+    struct search_conf conf = *s->conf;
+    const struct search_conf *kept = s->conf;
+    struct err other = *e;
+    int rc;
+    conf.calls = NULL;
+    s->conf = &conf;
+    rc = find(s, beginnings(s), out, wide, e);
+    s->conf = kept;
+    if (rc < 0 && (is_about_module(e) || e->code == ERR_CONSTRUCT))
+        *e = other;
+    return rc;
 }
 
 int search_run(struct found *out, struct arena *a, struct probe *p,
@@ -754,7 +784,7 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
                        .entry = entry,
                        .conf = c,
                        .seen = MAP_INIT};
-    struct val *state, *first, *wide;
+    struct val *first, *wide = NULL;
     int rc = -1;
 
     memset(out, 0, sizeof(*out));
@@ -766,27 +796,9 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
         err_set(e, ERR_NO_PROPOSAL, "forward takes no required argument");
         goto out;
     }
-    state = until_it_runs(&s, first, e);
-    if (!state) {
-        if (e->code == ERR_NONE)
-            failed(&s, e);
-        goto out;
-    }
-    wide = state;
-    if (reduce(&s, &state, e) < 0)
-        goto out;
-    if (wide == state)
-        wide = NULL;
-    rc = enlarge_and_prove(&s, state, out, e);
-    if (rc < 0 && is_about_module(e)) {
-        struct err other = {0};
-        wide = NULL;
-        state = mend(&s, state, &other);
-        if (state)
-            rc = enlarge_and_prove(&s, state, out, e);
-        else if (other.code != ERR_NONE)
-            *e = other;
-    }
+    rc = find(&s, first, out, &wide, e);
+    if (rc < 0 && e->code == ERR_QUALITY && c->calls)
+        rc = find_without_calls(&s, out, &wide, e);
     if (rc == 0 && c->gpu)
         rc = full_size(&s, out, wide, e);
 out:
