@@ -6,8 +6,9 @@
 #define MAX_TERMS 24
 #define MAX_VARS  4096
 #define MAX_NEEDS 4096
-#define MAX_EXACT 48 /* needs of a system in which many values are tried */
-#define MAX_DEPTH 24
+#define MAX_EXACT 48      /* needs of a system in which many values are tried */
+#define MAX_WORK  2000000 /* variables that the solver looks up */
+#define MAX_DEPTH 64
 #define MAX_SIZE  ((int64_t)1 << 40)
 
 void dims_init(struct dims *s, struct arena *a)
@@ -292,18 +293,26 @@ bool dim_same(struct dims *s, const struct dim *x, const struct dim *y)
 
 static int64_t value_of(struct dims *s, const struct dim *x, int depth);
 
+/* Each variable once in a turn, however often it is mentioned. */
 static int64_t value_of_var(struct dims *s, size_t i, int depth)
 {
-    const struct dim_var *v = &s->vars.v[i];
+    struct dim_var *v = &s->vars.v[i];
+    int64_t k = v->value;
+    if (v->turn == s->turn)
+        return v->now;
+    v->turn = s->turn;
+    v->now = k;
+    s->work++;
     if (depth > MAX_DEPTH)
-        return v->value;
-    if (v->bound)
-        return value_of(s, v->bound, depth + 1);
-    if (v->def == DEF_FLOOR) {
+        return k;
+    if (v->bound) {
+        k = value_of(s, v->bound, depth + 1);
+    } else if (v->def == DEF_FLOOR) {
         int64_t y = value_of(s, v->b, depth + 1);
-        return y ? floor_div(value_of(s, v->a, depth + 1), y) : 0;
+        k = y ? floor_div(value_of(s, v->a, depth + 1), y) : 0;
     }
-    return v->value;
+    s->vars.v[i].now = k;
+    return k;
 }
 
 static int64_t value_of(struct dims *s, const struct dim *x, int depth)
@@ -323,7 +332,8 @@ static int64_t value_of(struct dims *s, const struct dim *x, int depth)
 
 int64_t dim_value(struct dims *s, const struct dim *x)
 {
-    return value_of(s, resolved(s, x), 0);
+    s->turn++;
+    return value_of(s, x, 0);
 }
 
 int64_t dim_settle(struct dims *s, const struct dim *x)
@@ -364,23 +374,41 @@ static bool mentions(const struct dim *x, uint16_t var)
     return false;
 }
 
-/* What a free variable is made of mentions VAR. */
+static bool made_of(struct dims *s, const struct dim *x, uint16_t var,
+                    int depth);
+
+/* The variable I, not seen in this turn, is VAR or is made of it. */
+static bool var_made_of(struct dims *s, uint16_t i, uint16_t var, int depth)
+{
+    struct dim_var *v = &s->vars.v[i];
+    if (i == var)
+        return true;
+    if (v->turn == s->turn)
+        return false;
+    v->turn = s->turn;
+    if (v->bound)
+        return made_of(s, v->bound, var, depth + 1);
+    return v->def == DEF_FLOOR && (made_of(s, v->a, var, depth + 1) ||
+                                   made_of(s, v->b, var, depth + 1));
+}
+
 static bool made_of(struct dims *s, const struct dim *x, uint16_t var,
                     int depth)
 {
-    x = resolved(s, x);
-    if (!x || depth > MAX_DEPTH)
+    if (depth > MAX_DEPTH)
         return true;
     for (size_t i = 0; i < x->n; i++)
-        for (int k = 0; k < x->t[i].n; k++) {
-            const struct dim_var *v = &s->vars.v[x->t[i].v[k]];
-            if (x->t[i].v[k] == var ||
-                (v->def == DEF_FLOOR &&
-                 (made_of(s, v->a, var, depth + 1) ||
-                  (v->b && made_of(s, v->b, var, depth + 1)))))
+        for (int k = 0; k < x->t[i].n; k++)
+            if (var_made_of(s, x->t[i].v[k], var, depth))
                 return true;
-        }
     return false;
+}
+
+/* What X is made of mentions VAR. */
+static bool depends(struct dims *s, const struct dim *x, uint16_t var)
+{
+    s->turn++;
+    return made_of(s, x, var, 0);
 }
 
 /* D = 0 read as VAR = the rest, for the term AT of D: NULL when it cannot. */
@@ -417,7 +445,7 @@ static int choose_term(struct dims *s, const struct dim *d)
         int cost = v->def == DEF_FLOOR ? 100 : (int)v->rank * 10;
         /* The newer of two goes. */
         if (cost < best_cost || (cost == best_cost && var > d->t[best].v[0])) {
-            if (v->def != DEF_FLOOR && made_of(s, x, var, 0))
+            if (v->def != DEF_FLOOR && depends(s, x, var))
                 continue;
             best = (int)i;
             best_cost = cost;
@@ -445,7 +473,7 @@ static void make_zero(struct dims *s, const struct dim *d, int depth)
     const struct dim *x = solved_for(s, d, (size_t)at);
     const struct dim *a = v->a, *b = v->b;
     enum dim_def def = v->def;
-    if (def != DEF_FLOOR || !made_of(s, x, var, 0))
+    if (def != DEF_FLOOR || !depends(s, x, var))
         v->bound = x;
     if (def == DEF_FLOOR)
         make_zero(s, dim_sub(s, a, dim_mul(s, x, b)), depth + 1);
@@ -525,25 +553,25 @@ static int violated(struct dims *s, const struct dim_need **first)
     return n;
 }
 
-/* Variables that X is made of and that may be chosen. */
+/* Variables that X is made of and that may be chosen, those not yet seen in
+ * this turn. */
 static size_t choices(struct dims *s, const struct dim *x, uint16_t *out,
                       size_t n, size_t cap, int depth)
 {
-    x = resolved(s, x);
-    for (size_t i = 0; x && depth < 8 && i < x->n; i++)
+    for (size_t i = 0; x && depth < MAX_DEPTH && i < x->n; i++)
         for (int f = 0; f < x->t[i].n; f++) {
-            uint16_t var = x->t[i].v[f];
-            const struct dim_var *v = &s->vars.v[var];
-            if (v->def == DEF_FLOOR) {
+            struct dim_var *v = &s->vars.v[x->t[i].v[f]];
+            if (v->turn == s->turn)
+                continue;
+            v->turn = s->turn;
+            if (v->bound) {
+                n = choices(s, v->bound, out, n, cap, depth + 1);
+            } else if (v->def == DEF_FLOOR) {
                 n = choices(s, v->a, out, n, cap, depth + 1);
                 n = choices(s, v->b, out, n, cap, depth + 1);
-                continue;
+            } else if (n < cap) {
+                out[n++] = x->t[i].v[f];
             }
-            size_t k = 0;
-            while (k < n && out[k] != var)
-                k++;
-            if (k == n && n < cap)
-                out[n++] = var;
         }
     return n;
 }
@@ -559,6 +587,8 @@ static void consider(struct dims *s, uint16_t p, uint16_t q, int64_t value,
                      struct choice *best)
 {
     int64_t p_was = s->vars.v[p].value, q_was = s->vars.v[q].value;
+    if (s->work > MAX_WORK)
+        return;
     s->vars.v[p].value = s->vars.v[q].value = value;
     int open = violated(s, NULL);
     if (open < best->open)
@@ -575,6 +605,7 @@ static bool improve(struct dims *s, const struct dim_need *n, int open)
         2,   4, 8,  16, 32, 64, 128, 3,   6,   12,  24, 48, 96, 7,  14, 28, 56,
         112, 5, 10, 20, 40, 80, 160, 224, 256, 512, 1,  9,  25, 36, 49, 196};
     uint16_t v[12];
+    s->turn++;
     size_t count = choices(s, n->a, v, 0, ARRAY_LEN(v), 0);
     struct choice best = {.open = open};
     count = choices(s, n->b, v, count, ARRAY_LEN(v), 0);
@@ -608,6 +639,7 @@ int dims_solve(struct dims *s)
 {
     const struct dim_need *first = NULL;
     int open;
+    s->work = 0;
     reduce_equalities(s);
     /* Large systems are not worth it: a run will say what is wrong. */
     for (int i = 0; i < 32 && s->needs.n < 256; i++) {

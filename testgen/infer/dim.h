@@ -37,6 +37,8 @@ struct dim_var {
     const struct dim *bound; /* NULL: free */
     enum dim_def def;        /* what it was made as: */
     const struct dim *a, *b; /* floor(a / b); a root of a (free itself) */
+    uint64_t turn;           /* when it was last looked at, */
+    int64_t now;             /* and its value then */
 };
 
 enum dim_rule {
@@ -55,6 +57,8 @@ struct dims {
     ARRAY(struct dim_var) vars;
     ARRAY(struct dim_need) needs;
     int conflicts; /* equalities of unequal numbers */
+    uint64_t turn; /* number of the walk over variables at hand */
+    uint64_t work; /* variables that the solver looked up */
 };
 
 void dims_init(struct dims *s, struct arena *a);

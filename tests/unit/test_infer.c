@@ -119,6 +119,23 @@ START_TEST(test_what_is_too_large)
 }
 END_TEST
 
+/* Sizes made of sizes, each mentioned more than once: linear, not 2^n. */
+START_TEST(test_long_chains)
+{
+    const struct dim *x = var(1 << 20), *y = num(0);
+    for (int i = 0; i < 50; i++) {
+        const struct dim *half = dim_floor(&s, dim_add(&s, x, num(1)), num(2));
+        const struct dim *third = dim_floor(&s, dim_add(&s, x, num(2)), num(3));
+        x = dim_add(&s, half, third);
+        dim_divides(&s, x, num(2));
+        y = dim_add(&s, y, half);
+    }
+    dim_equal(&s, y, num(77));
+    dims_solve(&s);
+    ck_assert_int_ge(dim_value(&s, x), 0);
+}
+END_TEST
+
 /* ---- shapes ---- */
 
 struct shape_case {
@@ -330,6 +347,7 @@ Suite *infer_suite(void)
     tcase_add_test(t, test_floors_are_inverted);
     tcase_add_test(t, test_needs_move_what_is_free);
     tcase_add_test(t, test_what_is_too_large);
+    tcase_add_test(t, test_long_chains);
     tcase_add_loop_test(t, test_shapes, 0, ARRAY_LEN(shape_cases));
     tcase_add_test(t, test_numbers_of_the_constructor);
     tcase_add_test(t, test_hostile_sources);
