@@ -12,7 +12,7 @@ struct val *ranges_found(struct arena *a, const struct facts *f,
     size_t n = val_len(limits) ? state_order(f, state, keys, 64) : 0;
     for (size_t i = 0; i < n; i++) {
         const struct val *input = state_input(state, keys[i]);
-        char at[8];
+        char at[24];
         snprintf(at, sizeof(at), "%zu", i);
         int64_t hi = val_geti(limits, at, 0) - 1;
         if (!span_is(val_gets(input, "dist"), "int") || hi < 0 ||

@@ -107,19 +107,11 @@ static struct aval *run(struct interp *in, TSNode def, struct frame *fr,
     return fr->flow == FLOW_RAISE ? interp_unknown(in) : av_new(in->a, AV_NONE);
 }
 
-/* A frame outlives its call: inner functions look into it. */
-static struct frame *frame_new(struct interp *in, struct frame *home)
-{
-    struct frame *fr = arena_zalloc(in->a, sizeof(*fr));
-    fr->outer = home;
-    return fr;
-}
-
 struct aval *interp_function(struct interp *in, const struct pydef *def,
                              struct aval *self, struct frame *home,
                              struct actuals *c)
 {
-    struct frame *fr = frame_new(in, home);
+    struct frame *fr = interp_frame(in, home);
     fr->cls = class_of(in, def);
     return run(in, def->node, fr, self, c);
 }
@@ -549,7 +541,7 @@ struct aval *interp_call(struct interp *in, struct frame *fr, struct aval *f,
     case AV_MODULE:
         return call_module(in, fr, f, c);
     case AV_LAMBDA:
-        inner = frame_new(in, f->home);
+        inner = interp_frame(in, f->home);
         return run(in, f->node, inner, NULL, c);
     case AV_NAME:
         return call_name(in, f->s, c);

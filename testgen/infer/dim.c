@@ -211,6 +211,17 @@ static const struct dim *quotient(struct dims *s, const struct dim *x,
     return sum_done(s, &out);
 }
 
+/* Written alike; sizes that are equal for other reasons may differ. */
+static bool alike(const struct dim *x, const struct dim *y)
+{
+    if (!x || !y || x->n != y->n)
+        return x == y;
+    for (size_t i = 0; i < x->n; i++)
+        if (x->t[i].k != y->t[i].k || term_order(&x->t[i], &y->t[i]) != 0)
+            return false;
+    return true;
+}
+
 /* A variable for the number that DEF makes of A and B: the same for the same.
  */
 static const struct dim *defined(struct dims *s, enum dim_def def,
@@ -219,8 +230,7 @@ static const struct dim *defined(struct dims *s, enum dim_def def,
     const struct dim *d;
     for (size_t i = 0; i < s->vars.n; i++) {
         const struct dim_var *v = &s->vars.v[i];
-        if (v->def == def && dim_same(s, v->a, a) &&
-            (!b || dim_same(s, v->b, b)))
+        if (v->def == def && alike(v->a, a) && alike(v->b, b))
             return resolved(
                 s, sum_done(
                        s, &(struct sum){.t = {{1, 1, {(uint16_t)i}}}, .n = 1}));

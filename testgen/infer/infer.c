@@ -208,8 +208,7 @@ static void run_forward(struct inference *x, struct aval *m,
             c.n = 1;
         }
     }
-    struct frame fr = {.flow = FLOW_ON};
-    interp_call(&x->in, &fr, m, &c);
+    interp_call(&x->in, interp_frame(&x->in, NULL), m, &c);
 }
 
 /* ---- what was learnt ---- */

@@ -4,8 +4,10 @@
 
 #include "testgen/infer/interp.h"
 
-#define MAX_LOOP 32
-#define MAX_NEST 160
+#define MAX_LOOP   32
+#define MAX_NEST   160
+#define MAX_KEYS   512 /* of a dict that is written out */
+#define MAX_MEMORY ((size_t)64 << 20)
 
 struct aval *interp_unknown(struct interp *in)
 {
@@ -14,7 +16,14 @@ struct aval *interp_unknown(struct interp *in)
 
 bool interp_step(struct interp *in)
 {
-    return in->steps > 0 && in->steps-- > 0;
+    return in->steps > 0 && in->a->total < MAX_MEMORY && in->steps-- > 0;
+}
+
+struct frame *interp_frame(struct interp *in, struct frame *outer)
+{
+    struct frame *fr = arena_zalloc(in->a, sizeof(*fr));
+    fr->outer = outer;
+    return fr;
 }
 
 static struct span text_of(const struct interp *in, TSNode n)
@@ -84,9 +93,8 @@ static struct aval *global(struct interp *in, struct span name)
                s->value_end > s->value_start) {
         TSNode n = ts_node_descendant_for_byte_range(
             ts_tree_root_node(m->tree.tree), s->value_start, s->value_end);
-        struct frame fr = {.flow = FLOW_ON};
         if (!ts_node_is_null(n))
-            v = interp_eval(in, &fr, n);
+            v = interp_eval(in, interp_frame(in, NULL), n);
     }
     anames_set(in->a, &in->globals, name, v);
     return v;
@@ -103,6 +111,36 @@ static struct aval *lookup(struct interp *in, struct frame *fr,
     return global(in, name);
 }
 
+/* a, (b, *c) = V */
+static void unpack(struct interp *in, struct frame *fr, TSNode target,
+                   struct aval *v)
+{
+    uint32_t n = ts_node_named_child_count(target);
+    struct aseq *q = NULL;
+    bool splat = false;
+    for (uint32_t i = 0; i < n; i++)
+        splat |=
+            pynode_is(ts_node_named_child(target, i), "list_splat_pattern");
+    if (v->kind == AV_METHOD && span_is(v->s, "shape") && !splat &&
+        tensor_of(v->self))
+        shape_fix(&in->dims, v->self->t->s, (int)n);
+    q = interp_items(in, v);
+    for (uint32_t i = 0; i < n; i++) {
+        TSNode t = ts_node_named_child(target, i);
+        if (q && q->n == n && !splat)
+            interp_bind(in, fr, t, q->v[i]);
+        else if (!pynode_is(t, "list_splat_pattern"))
+            interp_bind(in, fr, t,
+                        q && splat && i < q->n &&
+                                !pynode_is(ts_node_named_child(target, 0),
+                                           "list_splat_pattern")
+                            ? q->v[i]
+                            : interp_unknown(in));
+        else if (ts_node_named_child_count(t))
+            interp_bind(in, fr, ts_node_named_child(t, 0), interp_unknown(in));
+    }
+}
+
 void interp_bind(struct interp *in, struct frame *fr, TSNode target,
                  struct aval *v)
 {
@@ -113,34 +151,13 @@ void interp_bind(struct interp *in, struct frame *fr, TSNode target,
         if (o->kind == AV_MODULE)
             anames_set(in->a, &o->m->attrs,
                        text_of(in, pynode_field(target, "attribute")), v);
-    } else if (pynode_is(target, "pattern_list") ||
-               pynode_is(target, "tuple_pattern") ||
-               pynode_is(target, "list_pattern")) {
-        uint32_t n = ts_node_named_child_count(target);
-        struct aseq *q = NULL;
-        bool splat = false;
-        for (uint32_t i = 0; i < n; i++)
-            splat |=
-                pynode_is(ts_node_named_child(target, i), "list_splat_pattern");
-        if (v->kind == AV_METHOD && span_is(v->s, "shape") && !splat &&
-            tensor_of(v->self))
-            shape_fix(&in->dims, v->self->t->s, (int)n);
-        q = interp_items(in, v);
-        for (uint32_t i = 0; i < n; i++) {
-            TSNode t = ts_node_named_child(target, i);
-            if (q && q->n == n && !splat)
-                interp_bind(in, fr, t, q->v[i]);
-            else if (!pynode_is(t, "list_splat_pattern"))
-                interp_bind(in, fr, t,
-                            q && splat && i < q->n &&
-                                    !pynode_is(ts_node_named_child(target, 0),
-                                               "list_splat_pattern")
-                                ? q->v[i]
-                                : interp_unknown(in));
-            else if (ts_node_named_child_count(t))
-                interp_bind(in, fr, ts_node_named_child(t, 0),
-                            interp_unknown(in));
-        }
+    } else if ((pynode_is(target, "pattern_list") ||
+                pynode_is(target, "tuple_pattern") ||
+                pynode_is(target, "list_pattern")) &&
+               in->depth < MAX_NEST) {
+        in->depth++;
+        unpack(in, fr, target, v);
+        in->depth--;
     }
 }
 
@@ -194,7 +211,7 @@ static struct aval *dictionary(struct interp *in, struct frame *fr, TSNode n)
 {
     struct aval *v = av_new(in->a, AV_DICT);
     v->dict = arena_zalloc(in->a, sizeof(*v->dict));
-    for (uint32_t i = 0; i < ts_node_named_child_count(n); i++) {
+    for (uint32_t i = 0; i < MIN(ts_node_named_child_count(n), MAX_KEYS); i++) {
         TSNode c = ts_node_named_child(n, i);
         if (!pynode_is(c, "pair"))
             continue;
@@ -238,10 +255,11 @@ static void comprehend(struct interp *in, struct frame *fr, TSNode n,
 
 static struct aval *comprehension(struct interp *in, struct frame *fr, TSNode n)
 {
-    struct frame inner = {
-        .outer = fr, .cls = fr->cls, .self = fr->self, .flow = FLOW_ON};
+    struct frame *inner = interp_frame(in, fr);
     struct aval *v = av_seq(in->a, false);
-    comprehend(in, &inner, n, 1, pynode_field(n, "body"), v->seq);
+    inner->cls = fr->cls;
+    inner->self = fr->self;
+    comprehend(in, inner, n, 1, pynode_field(n, "body"), v->seq);
     return v;
 }
 

@@ -48,6 +48,8 @@ struct actuals {
 };
 
 /* interp.c */
+/* In the arena: functions made inside look into it after its end. */
+struct frame *interp_frame(struct interp *in, struct frame *outer);
 struct aval *interp_eval(struct interp *in, struct frame *fr, TSNode n);
 void interp_block(struct interp *in, struct frame *fr, TSNode n);
 void interp_bind(struct interp *in, struct frame *fr, TSNode target,

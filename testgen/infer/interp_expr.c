@@ -150,8 +150,8 @@ static struct aval *class_value(struct interp *in, const struct pydef *def,
         if (pynode_is(n, "assignment") &&
             span_eq(pynode_text(in->f->mod->text, pynode_field(n, "left")),
                     name)) {
-            struct frame fr = {.flow = FLOW_ON};
-            return interp_eval(in, &fr, pynode_field(n, "right"));
+            return interp_eval(in, interp_frame(in, NULL),
+                               pynode_field(n, "right"));
         }
     }
     for (size_t i = 0; i < def->bases.n && depth < 8; i++) {

@@ -310,6 +310,11 @@ START_TEST(test_hostile_sources)
         "        return x.permute(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)\n",
         "        return torch.cat([x] * 64, dim=70000000000)\n",
         "        a, b = self.shape\n        return x[a:b]\n",
+        "        f = [lambda t: t + y for y in [x, x]]\n"
+        "        return f[0](f[1](x))\n",
+        "        l = [x]\n        for i in range(32):\n"
+        "            for j in range(32):\n                l = l + l\n"
+        "        return l[0]\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         struct facts f = {0};
@@ -319,20 +324,23 @@ START_TEST(test_hostile_sources)
                                   head, bodies[i]));
         facts_release(&f);
     }
-    struct buf deep = BUF_INIT(1 << 20);
-    struct facts f = {0};
-    buf_adds(&deep, head);
-    buf_adds(&deep, "class M(nn.Module):\n    def forward(self, x):\n"
-                    "        return ");
-    for (int i = 0; i < 5000; i++)
-        buf_adds(&deep, "-(");
-    buf_adds(&deep, "x");
-    for (int i = 0; i < 5000; i++)
-        buf_adds(&deep, ")");
-    buf_adds(&deep, "\n");
-    inferred(&f, deep.p);
-    facts_release(&f);
-    buf_release(&deep);
+    for (int pattern = 0; pattern < 2; pattern++) {
+        struct buf deep = BUF_INIT(1 << 20);
+        struct facts f = {0};
+        buf_adds(&deep, head);
+        buf_adds(&deep, "class M(nn.Module):\n    def forward(self, x):\n"
+                        "        ");
+        buf_adds(&deep, pattern ? "" : "return ");
+        for (int i = 0; i < 5000; i++)
+            buf_adds(&deep, pattern ? "(" : "-(");
+        buf_adds(&deep, "x");
+        for (int i = 0; i < 5000; i++)
+            buf_adds(&deep, pattern ? ",)" : ")");
+        buf_adds(&deep, pattern ? " = x\n        return x\n" : "\n");
+        inferred(&f, deep.p);
+        facts_release(&f);
+        buf_release(&deep);
+    }
 }
 END_TEST
 
