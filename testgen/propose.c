@@ -534,6 +534,43 @@ static struct val *like_first(struct arena *a, const struct facts *f,
     return NULL;
 }
 
+/* Nodes, edges between them, points and boxes. */
+static struct val *of_graph(struct arena *a, const struct facts *f,
+                            const struct val *state, const struct param *p,
+                            const char *form)
+{
+    int64_t s[8] = {0};
+    if (strcmp(form, "edges") == 0) {
+        s[0] = 2;
+        s[1] = 2 * PLAN_NODES;
+        return input_ids(a, p->name, s, 2, PLAN_NODES - 1);
+    }
+    if (strcmp(form, "groups") == 0) {
+        s[0] = PLAN_NODES;
+        return is_graph(f) ? input_ids(a, p->name, s, 1, PLAN_BATCH - 1) : NULL;
+    }
+    if (strcmp(form, "edge") == 0) {
+        s[0] = 2 * PLAN_NODES;
+        return !is_graph(f) ? NULL
+               : span_ends(p->name, "weight") || span_ends(p->name, "weights")
+                   ? input_tensor(a, p->name, s, 1)
+                   : input_ids(a, p->name, s, 1, 1);
+    }
+    if (strcmp(form, "edgefeat") == 0) {
+        s[0] = 2 * PLAN_NODES;
+        s[1] = propose_int(f, state, "edge_dim", feature_size(f, state));
+        return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
+    }
+    if (strcmp(form, "points") == 0) {
+        s[0] = PLAN_NODES;
+        s[1] = 3;
+        return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
+    }
+    s[0] = PLAN_NODES; /* boxes */
+    s[1] = 4;
+    return input_tensor(a, p->name, s, 2);
+}
+
 static struct val *by_form(struct arena *a, const struct facts *f,
                            const struct val *state, const struct param *p,
                            const char *form)
@@ -561,37 +598,10 @@ static struct val *by_form(struct arena *a, const struct facts *f,
         return input_value(a, p->name, val_nil(a));
     if (strcmp(form, "count") == 0)
         return input_value(a, p->name, val_int(a, PLAN_BATCH));
-    if (strcmp(form, "edges") == 0) {
-        s[0] = 2;
-        s[1] = 2 * PLAN_NODES;
-        return input_ids(a, p->name, s, 2, PLAN_NODES - 1);
-    }
-    if (strcmp(form, "groups") == 0) {
-        s[0] = PLAN_NODES;
-        return is_graph(f) ? input_ids(a, p->name, s, 1, PLAN_BATCH - 1) : NULL;
-    }
-    if (strcmp(form, "edge") == 0) {
-        s[0] = 2 * PLAN_NODES;
-        return !is_graph(f) ? NULL
-               : span_ends(p->name, "weight") || span_ends(p->name, "weights")
-                   ? input_tensor(a, p->name, s, 1)
-                   : input_ids(a, p->name, s, 1, 1);
-    }
-    if (strcmp(form, "edgefeat") == 0) {
-        s[0] = 2 * PLAN_NODES;
-        s[1] = propose_int(f, state, "edge_dim", feature_size(f, state));
-        return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
-    }
-    if (strcmp(form, "points") == 0) {
-        s[0] = PLAN_NODES;
-        s[1] = 3;
-        return is_graph(f) ? input_tensor(a, p->name, s, 2) : NULL;
-    }
-    if (strcmp(form, "boxes") == 0) {
-        s[0] = PLAN_NODES;
-        s[1] = 4;
-        return input_tensor(a, p->name, s, 2);
-    }
+    if (strcmp(form, "edges") == 0 || strcmp(form, "groups") == 0 ||
+        strcmp(form, "edge") == 0 || strcmp(form, "edgefeat") == 0 ||
+        strcmp(form, "points") == 0 || strcmp(form, "boxes") == 0)
+        return of_graph(a, f, state, p, form);
     if (strcmp(form, "nodes") == 0)
         return input_value(
             a, p->name,
