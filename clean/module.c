@@ -8,6 +8,7 @@
 #include "clean/module.h"
 #include "clean/recover.h"
 #include "clean/secret.h"
+#include "clean/shapes.h"
 #include "clean/stand.h"
 #include "clean/write.h"
 
@@ -315,6 +316,16 @@ static int write_closure(struct closure *c, struct cfile *f, int stmt,
     }
 }
 
+/* What the class tells of its shapes, before its docstrings go. */
+static void add_shapes(struct closure *c, struct cfile *f, struct val *rec)
+{
+    const struct pydef *d = pymod_def(f->m, val_gets(rec, "name"));
+    struct val *shapes = d ? shapes_told(c->arena, f->m, d) : NULL;
+
+    if (shapes)
+        val_set(c->arena, rec, "shapes", shapes);
+}
+
 static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
                       int stmt, struct span name, struct val *rec,
                       struct likeness *like)
@@ -358,6 +369,7 @@ static int standalone(struct closure *c, struct pyparser *p, struct cfile *f,
         if (calls)
             val_set(c->arena, rec, "calls", calls);
     }
+    add_shapes(c, f, rec);
     cuts = cuts_list(c->arena, c);
     if (cuts->list.n > 0)
         val_set(c->arena, rec, "cuts", cuts);

@@ -4,7 +4,7 @@ CLEAN_SRCS := clean/atimport.c clean/benchmark.c clean/calls.c clean/closure.c c
 	clean/names.c clean/operators.c clean/order.c clean/policy.c \
 	clean/prepare.c clean/recover.c clean/reference.c clean/registrar.c \
 	clean/resolve.c clean/safe.c clean/scan.c clean/secret.c clean/stand.c \
-	clean/statics.c clean/statics_names.c clean/tokens.c clean/work.c clean/wrap.c clean/write.c
+	clean/shapes.c clean/statics.c clean/statics_names.c clean/tokens.c clean/work.c clean/wrap.c clean/write.c
 EMBED += clean/kernelbench.fingerprints
 PROGS += km-clean
 km-clean_SRCS := clean/main.c clean/clean.c clean/fingerprint.c $(CLEAN_SRCS)

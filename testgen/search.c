@@ -17,6 +17,7 @@
 #include "testgen/refine.h"
 #include "testgen/scale.h"
 #include "testgen/search.h"
+#include "testgen/told.h"
 
 #define ATTEMPT_S 1.0 /* CPU seconds of one attempt */
 /* Of a module's CPU time, until it runs: what does runs early. */
@@ -712,6 +713,12 @@ static struct val *beginnings(struct search *s)
     if (!s->conf->seeds) {
         calls_states(s->a, s->f, s->conf->calls, true, l);
         struct val *state = propose_state(s->a, s->f);
+        struct val *told = told_state(s->a, s->f, state, s->conf->shapes);
+        struct val *both = told ? infer_state(s->a, s->f, told) : NULL;
+        if (both)
+            val_push(s->a, l, both);
+        if (told)
+            val_push(s->a, l, told);
         struct val *plain = propose_tensors(s->a, s->f, state);
         struct val *sized = infer_state(s->a, s->f, state);
         if (sized)

@@ -16,7 +16,8 @@ struct search_conf {
     /* List of states to begin with, from those that use the module (NULL: what
      * its own source suggests). */
     const struct val *seeds;
-    const struct val *calls; /* of the record, or NULL: states beside those */
+    const struct val *calls;  /* of the record, or NULL: states beside those */
+    const struct val *shapes; /* of the record, or NULL */
 };
 
 struct found {

@@ -36,9 +36,9 @@ struct testgen {
     struct emit *out;
     struct parents *held;
     struct graphs graphs;
-    size_t taken;            /* records since the last flush */
-    const struct val *calls; /* of the module at hand, in a worker */
-    bool again;              /* the pool works through second tries */
+    size_t taken;                     /* records since the last flush */
+    const struct val *calls, *shapes; /* of the module at hand, in a worker */
+    bool again;                       /* the pool works through second tries */
 };
 
 static bool is_for_gpu(void)
@@ -112,8 +112,8 @@ static int generate(struct testgen *t, struct arena *a, struct span source,
         rc = 0;
         goto out;
     }
-    struct search_conf c = {(int)attempts, host_conf.cpu_s, is_for_gpu(), seeds,
-                            t->calls};
+    struct search_conf c = {(int)attempts, host_conf.cpu_s, is_for_gpu(),
+                            seeds,         t->calls,        t->shapes};
     rc = search_run(&found, a, &t->host.probe, &f, source, entry, &c, e);
     log_info("%.*s: %d attempts, %.2f s of CPU", (int)entry.n, entry.p,
              found.attempts, found.cpu_s);
@@ -187,7 +187,8 @@ static int result_for(struct testgen *t, struct arena *a, struct span source,
     int rc, from = -1;
 
     if ((parents && val_pack(&lesson, parents)) ||
-        (t->calls && val_pack(&lesson, t->calls)))
+        (t->calls && val_pack(&lesson, t->calls)) ||
+        (t->shapes && val_pack(&lesson, t->shapes)))
         return err_set(e, ERR_TOO_LARGE, "the parents are too large");
     snprintf(limits, sizeof(limits), TESTGEN_VERSION " %" PRId64 " %s",
              attempts, target);
@@ -284,6 +285,7 @@ static int work(void *state, struct span item, struct buf *out, struct err *e)
         goto out;
     }
     t->calls = parents ? NULL : val_get(rec, "calls");
+    t->shapes = parents ? NULL : val_get(rec, "shapes");
     if (result_for(t, &a, source, entry, parents, &result, e) < 0)
         goto out;
     rc = 0;
