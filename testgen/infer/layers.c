@@ -4,6 +4,9 @@
 
 #include "testgen/infer/interp.h"
 
+/* Place of an argument that nobody gives by position. */
+#define BY_NAME SIZE_MAX
+
 /* Layers that give a tensor of their input's shape and ask nothing of it. */
 static const char *const same_shape[] = {"Identity",    "Dropout",
                                          "Dropout1d",   "Dropout2d",
@@ -249,7 +252,7 @@ static struct aval *recurrent(struct interp *in, struct module *m,
     struct aval *out = av_seq(in->a, true);
     if (!shape_fix(&in->dims, x->s, 3) && shape_rank(&in->dims, x->s) != 2)
         return interp_unknown(in);
-    if (flag(in, m, 99, "bidirectional"))
+    if (flag(in, m, BY_NAME, "bidirectional"))
         to = dim_mul(&in->dims, to, dim_int(&in->dims, 2));
     dim_equal(&in->dims, shape_at(&in->dims, x->s, -1), from);
     aseq_push(in->a, out->seq,
@@ -276,8 +279,8 @@ static struct aval *attention(struct interp *in, struct module *m,
     dim_divides(&in->dims, width, size_arg(in, m, 1, "num_heads", 0));
     for (size_t i = 0; i < 3; i++) {
         struct tensor *t = tensor_of(actual(c, i, names[i]));
-        const struct dim *d = i == 1   ? size_arg(in, m, 99, "kdim", 0)
-                              : i == 2 ? size_arg(in, m, 99, "vdim", 0)
+        const struct dim *d = i == 1   ? size_arg(in, m, BY_NAME, "kdim", 0)
+                              : i == 2 ? size_arg(in, m, BY_NAME, "vdim", 0)
                                        : NULL;
         if (!t)
             continue;

@@ -256,14 +256,17 @@ static struct aval *reduce(struct interp *in, enum tensor_rule rule,
 
 /* ---- several tensors ---- */
 
-static struct aval *broadcast(struct interp *in, struct actuals *c,
-                              enum adtype dtype)
+static struct aval *broadcast(struct interp *in, struct actuals *c, bool logic)
 {
+    enum adtype dtype = logic ? AD_BOOL : AD_INT;
     struct shape *s = NULL;
     for (size_t i = 0; i < c->n; i++) {
         struct tensor *t = tensor_of(c->v[i]);
-        if (t)
-            s = s ? tensor_broadcast(in, s, t->s) : t->s;
+        if (!t)
+            continue;
+        s = s ? tensor_broadcast(in, s, t->s) : t->s;
+        if (!logic && t->dtype == AD_FLOAT)
+            dtype = AD_FLOAT;
     }
     return s ? av_tensor(in->a, s, dtype, -1) : interp_unknown(in);
 }
@@ -407,9 +410,9 @@ static struct aval *simple(struct interp *in, enum tensor_rule rule,
     case TR_BOOL:
         return av_tensor(in->a, x->s, AD_BOOL, x->input);
     case TR_BROADCAST:
-        return broadcast(in, c, x->dtype);
+        return broadcast(in, c, false);
     case TR_LOGIC:
-        return broadcast(in, c, AD_BOOL);
+        return broadcast(in, c, true);
     case TR_MASKED:
         return masked(in, x, c);
     case TR_REDUCE:
