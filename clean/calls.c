@@ -80,14 +80,6 @@ void calls_add(struct calls *x, struct span path, struct span source)
     array_push(&x->own, m);
 }
 
-static struct span last_part(struct span dotted)
-{
-    const char *dot = dotted.n ? memrchr(dotted.p, '.', dotted.n) : NULL;
-
-    return dot ? (struct span){dot + 1, (size_t)(dotted.p + dotted.n - dot - 1)}
-               : dotted;
-}
-
 static struct span class_key(struct arena *a, struct span path,
                              struct span qual)
 {
@@ -101,7 +93,7 @@ static struct span class_key(struct arena *a, struct span path,
 
 void calls_want(struct calls *x, struct span path, struct span qual)
 {
-    struct span name = last_part(qual);
+    struct span name = span_last_part(qual);
     void **at;
 
     if (path.n == 0 || qual.n == 0 || name.n == 0)
@@ -331,7 +323,7 @@ static void read_file(struct calls *c, struct sfile *f, bool needed)
         struct wanted *w;
 
         if (!(r->flags & PYREAD_CALL) ||
-            !map_has(&c->names, last_part(r->dotted)))
+            !map_has(&c->names, span_last_part(r->dotted)))
             continue;
         w = wanted_class(c, f, r);
         if (!w || w->left[!needed] == 0)

@@ -76,15 +76,10 @@ static struct val *shape_in(struct arena *a, struct span s)
 /* What follows WORD in LINE; empty when it is not there as a name. */
 static struct span behind_word(struct span line, struct span word)
 {
-    const char *p = line.p, *end = line.p + line.n;
-    while (p < end && word.n &&
-           (p = memmem(p, (size_t)(end - p), word.p, word.n)) != NULL) {
-        if ((p == line.p || !is_word_char(p[-1])) &&
-            (p + word.n == end || !is_word_char(p[word.n])))
-            return (struct span){p + word.n, (size_t)(end - p) - word.n};
-        p++;
-    }
-    return (struct span){end, 0};
+    const char *at = span_find_word(line, word);
+    return at ? (struct span){at + word.n,
+                              (size_t)(line.p + line.n - at) - word.n}
+              : (struct span){NULL, 0};
 }
 
 /* One line that people read. */

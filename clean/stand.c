@@ -22,14 +22,6 @@ const char *shim_find(struct span dotted)
     return NULL;
 }
 
-static struct span last_part(struct span dotted)
-{
-    const char *dot = dotted.n ? memrchr(dotted.p, '.', dotted.n) : NULL;
-
-    return dot ? (struct span){dot + 1, (size_t)(dotted.p + dotted.n - dot - 1)}
-               : dotted;
-}
-
 /* `from torch.nn import Module`: a base for shims. */
 static int module_id(const struct closure *c)
 {
@@ -79,7 +71,7 @@ bool stand_name(struct closure *c, struct cfile *f, size_t i)
     const struct target *t = crepo_target(c->r, f, i);
     struct span dotted = full_name(c, t);
     /* a version is compared when the source is imported */
-    const char *code = span_is(last_part(dotted), "__version__")
+    const char *code = span_is(span_last_part(dotted), "__version__")
                            ? "$N = '0'\n"
                            : shim_find(dotted);
     bool eval = span_is(dotted, "builtins.eval");
@@ -88,7 +80,7 @@ bool stand_name(struct closure *c, struct cfile *f, size_t i)
         .required = true,
         .aliased = true,
         .stand = code ? STAND_SHIM : STAND_ABSENT,
-        .name = eval ? SPAN_LIT("plain_eval") : last_part(dotted),
+        .name = eval ? SPAN_LIT("plain_eval") : span_last_part(dotted),
         .module = dotted,
         .shim = code,
     };
@@ -121,7 +113,7 @@ bool stand_module(struct closure *c, struct cfile *f, size_t i, int unit)
         .aliased = true,
         .stand = STAND_MODULE,
         .f = t->file,
-        .name = last_part(pyrepo_module_name(c->r->names, t->file->m)),
+        .name = span_last_part(pyrepo_module_name(c->r->names, t->file->m)),
         .unit = unit,
         .at = x->at,
     };

@@ -354,9 +354,10 @@ static struct val *dictionary(struct question q, TSNode n)
 /* The whole of a text of identifiers and dots is the name of a class. */
 static bool names_class(struct span dotted)
 {
-    const char *dot = dotted.n ? memrchr(dotted.p, '.', dotted.n) : NULL;
+    struct span last = span_last_part(dotted);
 
-    return dot && dot[1] >= 'A' && dot[1] <= 'Z';
+    return last.n > 0 && last.n < dotted.n && last.p[0] >= 'A' &&
+           last.p[0] <= 'Z';
 }
 
 /* list(x), tuple(x), dict(a=1), int(x), float(x) */

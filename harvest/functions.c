@@ -121,13 +121,6 @@ static const char *const refused_decorators[] = {
     "autotune", "heuristics",  "custom_op",  "register_fake", "contextmanager",
     "pallas",   "jax"};
 
-static struct span last_of(struct span dotted)
-{
-    const char *dot = dotted.n ? memrchr(dotted.p, '.', dotted.n) : NULL;
-    return dot ? (struct span){dot + 1, (size_t)(dotted.p + dotted.n - dot - 1)}
-               : dotted;
-}
-
 static struct span first_of(struct span dotted)
 {
     const char *dot = dotted.n ? memchr(dotted.p, '.', dotted.n) : NULL;
@@ -153,7 +146,7 @@ static struct span external(const struct look *l, const struct pyread *x)
 /* A function of torch that computes on its first argument. */
 static bool is_operator(struct span dotted)
 {
-    struct span name = last_of(dotted);
+    struct span name = span_last_part(dotted);
     if (!span_starts(dotted, "torch.") || name.n == 0 ||
         (name.p[0] >= 'A' && name.p[0] <= 'Z'))
         return false;
@@ -275,7 +268,7 @@ static void see_reads(struct look *l)
         if (x->at < l->d->def_start)
             continue;
         if (x->flags & PYREAD_ANNOTATION) {
-            struct span to = last_of(external(l, x));
+            struct span to = span_last_part(external(l, x));
             TSNode list = pynode_field(l->d->node, "parameters");
             l->tensor |= x->at < ts_node_end_byte(list) &&
                          (span_is(to, "Tensor") || span_is(to, "FloatTensor") ||
@@ -294,7 +287,7 @@ static bool is_refused(const struct pydef *d)
 {
     for (size_t i = 0; i < d->decorators.n; i++) {
         struct span s = d->decorators.v[i].dotted;
-        struct span first = first_of(s), last = last_of(s);
+        struct span first = first_of(s), last = span_last_part(s);
         if (span_is(s, "torch.jit.script") || span_is(s, "jit.script"))
             continue;
         if (span_in(first, refused_decorators, ARRAY_LEN(refused_decorators)) ||

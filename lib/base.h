@@ -87,18 +87,31 @@ static inline bool is_word_char(char c)
            (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Does WORD (not empty) stand in TEXT as a whole name? */
-static inline bool span_has_word(struct span text, struct span word)
+/* Where WORD (not empty) first stands in TEXT as a whole name; NULL. */
+static inline const char *span_find_word(struct span text, struct span word)
 {
     const char *p = text.p, *end = p ? p + text.n : p;
     while (p && word.n &&
            (p = memmem(p, (size_t)(end - p), word.p, word.n)) != NULL) {
         if ((p == text.p || !is_word_char(p[-1])) &&
             (p + word.n == end || !is_word_char(p[word.n])))
-            return true;
+            return p;
         p++;
     }
-    return false;
+    return NULL;
+}
+
+static inline bool span_has_word(struct span text, struct span word)
+{
+    return span_find_word(text, word) != NULL;
+}
+
+/* "c" of "a.b.c"; a name without a dot is its own last part. */
+static inline struct span span_last_part(struct span dotted)
+{
+    const char *dot = dotted.n ? memrchr(dotted.p, '.', dotted.n) : NULL;
+    return dot ? (struct span){dot + 1, (size_t)(dotted.p + dotted.n - dot - 1)}
+               : dotted;
 }
 
 #include "banned.h"

@@ -29,14 +29,6 @@ static struct span text_of(const struct facts *f, TSNode n)
     return pynode_text(f->mod->text, n);
 }
 
-struct span walk_last_part(struct span dotted)
-{
-    for (size_t i = dotted.n; i > 0; i--)
-        if (dotted.p[i - 1] == '.')
-            return (struct span){dotted.p + i, dotted.n - i};
-    return dotted;
-}
-
 /* ---- signatures ---- */
 
 const struct pydef *walk_method(const struct facts *f, const struct pydef *d,
@@ -254,7 +246,7 @@ static bool find_target(const struct usage *u, TSNode callee, struct target *t)
     struct span dotted = pynode_dotted(u->f->mod->text, callee);
     const struct pydef *d = dotted.n ? pymod_def(u->f->mod, dotted) : NULL;
     struct span last = dotted.n
-                           ? walk_last_part(dotted)
+                           ? span_last_part(dotted)
                            : text_of(u->f, pynode_field(callee, "attribute"));
     char name[80];
     *t = (struct target){.top = u->top, .self = true, .forward = u->forward};
@@ -317,7 +309,7 @@ static void passed_on(const struct usage *u, struct param *p, TSNode callee,
                       TSNode arg, uint32_t index)
 {
     struct span dotted = pynode_dotted(u->f->mod->text, callee);
-    struct span last = walk_last_part(dotted);
+    struct span last = span_last_part(dotted);
 
     if (span_is(dotted, "range")) {
         p->uses |= USE_RANGE;
@@ -598,7 +590,7 @@ static void find_configs(struct facts *f)
             span_ends(d->name, "Config") || span_ends(d->name, "Args") ||
             span_ends(d->name, "Options") || span_ends(d->name, "Params");
         for (size_t k = 0; k < d->decorators.n; k++)
-            data = data || span_is(walk_last_part(d->decorators.v[k].dotted),
+            data = data || span_is(span_last_part(d->decorators.v[k].dotted),
                                    "dataclass");
         if (d->is_class && data && d->outer < 0)
             spans_add(&f->classes, d->name);

@@ -31,7 +31,6 @@ void walk_uses(const struct usage *u, const struct pydef *method);
 struct param *walk_param(const struct usage *u, TSNode n);
 /* N is self.NAME. */
 bool walk_is_member(const struct facts *f, TSNode n, struct span name);
-struct span walk_last_part(struct span dotted);
 /* Of a string literal, without quotes. */
 struct span walk_string(const struct facts *f, TSNode n);
 

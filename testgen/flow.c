@@ -147,7 +147,7 @@ static void from_expression(const struct facts *f, TSNode value,
     TSNode args = pynode_field(value, "arguments");
     struct span dotted =
         pynode_dotted(f->mod->text, pynode_field(value, "function"));
-    struct span name = walk_last_part(dotted);
+    struct span name = span_last_part(dotted);
     TSNode first = ts_node_named_child(args, 0);
     const struct pydef *d = dotted.n ? pymod_def(f->mod, dotted) : NULL;
 
@@ -210,7 +210,7 @@ void flow_call(const struct usage *u, TSNode n)
     TSNode callee = pynode_field(n, "function");
     TSNode args = pynode_field(n, "arguments");
     struct span dotted = pynode_dotted(u->f->mod->text, callee);
-    struct span last = walk_last_part(dotted);
+    struct span last = span_last_part(dotted);
 
     if (pynode_is(callee, "attribute")) {
         struct param *p = walk_param(u, pynode_field(callee, "object"));

@@ -83,7 +83,7 @@ static void see_call(struct tensors *t, TSNode n)
 {
     struct span dotted =
         pynode_dotted(t->u->f->mod->text, pynode_field(n, "function"));
-    struct span name = walk_last_part(dotted);
+    struct span name = span_last_part(dotted);
     TSNode args = pynode_field(n, "arguments");
     bool torch = span_starts(dotted, "torch.") || span_starts(dotted, "F.") ||
                  span_starts(dotted, "nn.functional.");

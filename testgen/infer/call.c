@@ -125,7 +125,7 @@ struct span torch_base(struct interp *in, const struct pydef *def)
         struct span dotted = def->bases.v[i].dotted;
         if (!dotted.n || pymod_def(in->f->mod, dotted))
             continue;
-        struct span last = walk_last_part(dotted);
+        struct span last = span_last_part(dotted);
         if (!span_is(last, "Module") && !span_is(last, "object") &&
             !span_is(last, "ABC"))
             return last;
@@ -356,7 +356,7 @@ static struct aval *is_instance(struct interp *in, struct aval *v,
 {
     if (cls->kind != AV_NAME || v->kind == AV_UNKNOWN)
         return interp_unknown(in);
-    struct span n = walk_last_part(cls->s);
+    struct span n = span_last_part(cls->s);
     bool is = (span_is(n, "int") && v->kind == AV_INT) ||
               (span_is(n, "float") && v->kind == AV_FLOAT) ||
               (span_is(n, "str") && v->kind == AV_STR) ||
@@ -481,7 +481,7 @@ static struct aval *call_name(struct interp *in, struct span name,
                               struct actuals *c)
 {
     struct aval *v = builtin(in, name, c);
-    struct span last = walk_last_part(name);
+    struct span last = span_last_part(name);
     if (v)
         return v;
     if (span_is(name, "dict") || span_is(last, "OrderedDict") ||
