@@ -20,8 +20,10 @@
 #include "testgen/told.h"
 
 #define ATTEMPT_S 1.0 /* CPU seconds of one attempt */
-/* Of a module's CPU time, until it runs: what does runs early. */
+/* Of a module's CPU time, until it runs: what does runs early. Where that is
+ * less than so many seconds, a half. */
 #define SEARCH_SHARE 0.25
+#define SEARCH_S     2.0
 #define MAX_DEATHS   4 /* of processes, and overruns of an attempt */
 /* Of these: a first state may be as large as its user's. */
 #define MAX_EXCUSED 2
@@ -335,8 +337,10 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
 {
     size_t at = 0;
     int excused = 0;
+    double share =
+        s->conf->cpu_s * SEARCH_SHARE < SEARCH_S ? 0.5 : SEARCH_SHARE;
     e->code = ERR_NONE;
-    while (s->attempts < s->conf->attempts && goes_on(s, SEARCH_SHARE)) {
+    while (s->attempts < s->conf->attempts && goes_on(s, share)) {
         size_t before = at;
         struct val *reply, *state = one_more(s, first, &at);
         int overruns = s->overruns, deaths = s->deaths;
