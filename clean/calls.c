@@ -135,10 +135,10 @@ static void read_inputs(struct calls *c, struct sfile *f, TSNode call,
     struct val *unknown = val_map(&c->arena);
 
     val_set(&c->arena, unknown, "unknown", val_bool(&c->arena, true));
-    if (!pynode_is(list, "argument_list") || statics_count(list) > 16)
+    if (!pynode_is(list, "argument_list") || pynode_count(list) > 16)
         return;
-    for (uint32_t i = 0; i < statics_count(list); i++) {
-        TSNode n = statics_child(list, i);
+    for (uint32_t i = 0; i < pynode_count(list); i++) {
+        TSNode n = pynode_child(list, i);
         bool keyword = pynode_is(n, "keyword_argument");
         struct val *v;
 
@@ -173,7 +173,7 @@ static TSNode instance(const struct sfile *f, TSNode n)
                                           "double", "half",  "requires_grad_"};
 
     for (int i = 0; i < 6; i++) {
-        TSNode up = statics_parent(n), over = statics_parent(up);
+        TSNode up = pynode_parent(n), over = pynode_parent(up);
 
         if (pynode_is(up, "attribute") && pynode_is(over, "call") &&
             span_in(pynode_text(f->m->text, pynode_field(up, "attribute")),
@@ -246,7 +246,7 @@ static void read_uses(struct calls *c, struct sfile *f, struct span var,
 /* Call N makes a module: what it is given then. */
 static void follow(struct calls *c, struct sfile *f, TSNode n, struct site *x)
 {
-    TSNode value = instance(f, n), up = statics_parent(value), left;
+    TSNode value = instance(f, n), up = pynode_parent(value), left;
     struct span var;
 
     if (pynode_is(up, "call") &&
@@ -271,8 +271,7 @@ static void read_site(struct calls *c, struct sfile *f, const struct pyread *r,
 
     statics_begin(&c->statics);
     n = statics_around(statics_node(&c->statics, f, r->at, r->end), "call", 3);
-    if (ts_node_is_null(n) ||
-        statics_end(pynode_field(n, "function")) != r->end)
+    if (ts_node_is_null(n) || pynode_end(pynode_field(n, "function")) != r->end)
         return;
     x.args = val_list(&c->arena);
     x.kw = val_map(&c->arena);

@@ -102,8 +102,8 @@ static struct val *open_sizes(struct ask q, TSNode n)
 
     if (!pynode_is(n, "tuple") && !pynode_is(n, "list"))
         return NULL;
-    for (uint32_t i = 0; i < statics_count(n); i++) {
-        TSNode c = statics_child(n, i);
+    for (uint32_t i = 0; i < pynode_count(n); i++) {
+        TSNode c = pynode_child(n, i);
 
         if (pynode_is(c, "list_splat") ||
             !add_size(q, shape, statics_value(q.s, q.f, c)))
@@ -257,7 +257,7 @@ static struct val *from_data(struct ask q, const struct val *data)
 
 static struct val *alike(struct ask q, TSNode args, struct span name)
 {
-    struct val *t = input(q, statics_child(args, 0));
+    struct val *t = input(q, pynode_child(args, 0));
 
     if (!t || !span_is(val_gets(t, "kind"), "tensor"))
         return NULL;
@@ -304,8 +304,8 @@ static struct val *made(struct ask q, struct span name, TSNode n)
                 shape = sizes(q, one, 0);
             }
             if (!shape)
-                shape = open_sizes(
-                    q, statics_child(list, (uint32_t)makers[i].skip));
+                shape =
+                    open_sizes(q, pynode_child(list, (uint32_t)makers[i].skip));
             if (shape)
                 t = tensor(q, shape, makers[i].dtype, makers[i].dist);
         }
@@ -386,7 +386,7 @@ static struct val *call(struct ask q, TSNode n)
         if (ref.kind == PYREF_EXTERNAL && span_starts(ref.dotted, "torch.")) {
             dot = memrchr(ref.dotted.p, '.', ref.dotted.n);
             if (span_ends(ref.dotted, ".Variable"))
-                return input(q, statics_child(list, 0));
+                return input(q, pynode_child(list, 0));
             if (dot == ref.dotted.p + 5)
                 return made(q, (struct span){dot + 1, ref.dotted.n - 6}, n);
             return NULL;
@@ -404,8 +404,8 @@ static struct val *sequence(struct ask q, TSNode n)
     struct val *l = val_list(q.s->arena), *m = val_map(q.s->arena);
     bool tensors = false;
 
-    for (uint32_t i = 0; i < statics_count(n); i++) {
-        struct val *v = input(q, statics_child(n, i));
+    for (uint32_t i = 0; i < pynode_count(n); i++) {
+        struct val *v = input(q, pynode_child(n, i));
 
         if (!v || i == MAX_ITEMS)
             return NULL;
@@ -422,8 +422,8 @@ static struct val *sequence(struct ask q, TSNode n)
 /* The larger side of an operation; of a comparison bools. */
 static struct val *operation(struct ask q, TSNode n)
 {
-    struct val *x = input(q, statics_child(n, 0));
-    struct val *y = input(q, statics_child(n, 1));
+    struct val *x = input(q, pynode_child(n, 0));
+    struct val *y = input(q, pynode_child(n, 1));
 
     if (!x ||
         (y && val_len(val_get(y, "shape")) > val_len(val_get(x, "shape"))))
@@ -444,7 +444,7 @@ static struct val *input(struct ask q, TSNode n)
     if (ts_node_is_null(n) || q.s->steps-- <= 0 || ++q.depth > MAX_DEPTH)
         return NULL;
     if (pynode_is(n, "parenthesized_expression"))
-        return input(q, statics_child(n, 0));
+        return input(q, pynode_child(n, 0));
     if (pynode_is(n, "call"))
         v = call(q, n);
     else if (pynode_is(n, "list") || pynode_is(n, "tuple"))

@@ -11,26 +11,6 @@
 #define MAX_ITEMS 64
 #define MAX_TEXT  120
 
-TSNode statics_child(TSNode n, uint32_t i)
-{
-    return ts_node_is_null(n) ? n : ts_node_named_child(n, i);
-}
-
-uint32_t statics_count(TSNode n)
-{
-    return ts_node_is_null(n) ? 0 : ts_node_named_child_count(n);
-}
-
-TSNode statics_parent(TSNode n)
-{
-    return ts_node_is_null(n) ? n : ts_node_parent(n);
-}
-
-uint32_t statics_end(TSNode n)
-{
-    return ts_node_is_null(n) ? 0 : ts_node_end_byte(n);
-}
-
 void statics_init(struct statics *s, struct pyparser *p, struct arena *a)
 {
     *s = (struct statics){
@@ -102,7 +82,7 @@ TSNode statics_node(struct statics *s, struct sfile *f, uint32_t start,
 
 TSNode statics_around(TSNode n, const char *type, int up)
 {
-    for (; up > 0 && !ts_node_is_null(n); up--, n = statics_parent(n))
+    for (; up > 0 && !ts_node_is_null(n); up--, n = pynode_parent(n))
         if (pynode_is(n, type))
             return n;
     return (TSNode){0};
@@ -286,12 +266,12 @@ static struct val *unary(struct question q, TSNode n)
 static struct val *items(struct question q, TSNode n)
 {
     struct val *l = val_list(q.s->arena);
-    uint32_t count = statics_count(n);
+    uint32_t count = pynode_count(n);
 
     if (count > MAX_ITEMS)
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
-        TSNode c = statics_child(n, i);
+        TSNode c = pynode_child(n, i);
         struct val *v;
 
         if (pynode_is(c, "comment"))
@@ -325,8 +305,8 @@ static struct val *dictionary(struct question q, TSNode n)
 {
     struct val *d = val_map(q.s->arena);
 
-    for (uint32_t i = 0; i < statics_count(n); i++) {
-        TSNode c = statics_child(n, i);
+    for (uint32_t i = 0; i < pynode_count(n); i++) {
+        TSNode c = pynode_child(n, i);
         struct val *key, *v;
 
         if (i > MAX_ITEMS)
@@ -334,7 +314,7 @@ static struct val *dictionary(struct question q, TSNode n)
         if (pynode_is(c, "comment"))
             continue;
         if (pynode_is(c, "dictionary_splat")) {
-            if (!merge(q, d, statics_eval(q, statics_child(c, 0))))
+            if (!merge(q, d, statics_eval(q, pynode_child(c, 0))))
                 return NULL;
             continue;
         }
@@ -452,7 +432,7 @@ static struct val *item(struct question q, TSNode n)
 
 static struct val *chosen(struct question q, TSNode n)
 {
-    const struct val *condition = statics_eval(q, statics_child(n, 1));
+    const struct val *condition = statics_eval(q, pynode_child(n, 1));
     bool yes = val_as_bool(condition, false);
 
     if (!condition)
@@ -461,7 +441,7 @@ static struct val *chosen(struct question q, TSNode n)
         yes = false;
     else if (condition->type != VAL_BOOL)
         return NULL;
-    return statics_eval(q, statics_child(n, yes ? 0 : 2));
+    return statics_eval(q, pynode_child(n, yes ? 0 : 2));
 }
 
 struct val *statics_eval(struct question q, TSNode n)
@@ -485,7 +465,7 @@ struct val *statics_eval(struct question q, TSNode n)
     if (pynode_is(n, "binary_operator"))
         return binary(q, n);
     if (pynode_is(n, "parenthesized_expression"))
-        return statics_eval(q, statics_child(n, 0));
+        return statics_eval(q, pynode_child(n, 0));
     if (pynode_is(n, "list"))
         return items(q, n);
     if (pynode_is(n, "tuple") || pynode_is(n, "expression_list")) {
@@ -514,7 +494,7 @@ static struct val *known(struct question q, struct val *v)
 static int one_argument(struct question q, TSNode c, struct val *args,
                         struct val *kw)
 {
-    TSNode in = statics_child(c, 0);
+    TSNode in = pynode_child(c, 0);
 
     if (pynode_is(c, "comment"))
         return 0;
@@ -539,10 +519,10 @@ static int one_argument(struct question q, TSNode c, struct val *args,
 int statics_actuals(struct question q, TSNode n, struct val *args,
                     struct val *kw)
 {
-    if (!pynode_is(n, "argument_list") || statics_count(n) > MAX_ITEMS)
+    if (!pynode_is(n, "argument_list") || pynode_count(n) > MAX_ITEMS)
         return -1;
-    for (uint32_t i = 0; i < statics_count(n); i++)
-        if (one_argument(q, statics_child(n, i), args, kw))
+    for (uint32_t i = 0; i < pynode_count(n); i++)
+        if (one_argument(q, pynode_child(n, i), args, kw))
             return -1;
     return 0;
 }

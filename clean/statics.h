@@ -72,11 +72,6 @@ int statics_arguments(struct statics *s, struct sfile *f, TSNode n,
 const struct val *statics_items(const struct val *v);
 /* Node N, or the first one around it, that is of TYPE; at most UP levels. */
 TSNode statics_around(TSNode n, const char *type, int up);
-/* Of the library's functions, those that a null node goes through. */
-TSNode statics_child(TSNode n, uint32_t i); /* named */
-uint32_t statics_count(TSNode n);           /* of named children */
-TSNode statics_parent(TSNode n);
-uint32_t statics_end(TSNode n);
 /* Smallest named node at [START, END) of F. */
 TSNode statics_node(struct statics *s, struct sfile *f, uint32_t start,
                     uint32_t end);

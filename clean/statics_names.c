@@ -17,8 +17,8 @@ static struct val *unpack(struct question q, TSNode left, struct span name,
 {
     const struct val *l = statics_items(v);
 
-    for (uint32_t i = 0; l && i < statics_count(left); i++)
-        if (span_eq(pynode_text(q.f->m->text, statics_child(left, i)), name))
+    for (uint32_t i = 0; l && i < pynode_count(left); i++)
+        if (span_eq(pynode_text(q.f->m->text, pynode_child(left, i)), name))
             return val_at(l, i);
     return NULL;
 }
@@ -72,7 +72,7 @@ static TSNode parameter_node(struct question q, const struct pysym *s)
 {
     uint32_t at = offset_of(q.f->m, s->name);
 
-    return statics_parent(statics_node(q.s, q.f, at, at + (uint32_t)s->name.n));
+    return pynode_parent(statics_node(q.s, q.f, at, at + (uint32_t)s->name.n));
 }
 
 static struct val *default_of(struct question q, const struct pysym *s)
@@ -96,7 +96,7 @@ static struct val *first_of_loop(struct question q, const struct pysym *s)
         if (pynode_is(loop, "for_statement") ||
             pynode_is(loop, "for_in_clause"))
             break;
-        loop = statics_parent(loop);
+        loop = pynode_parent(loop);
     }
     if (!pynode_is(loop, "for_statement") && !pynode_is(loop, "for_in_clause"))
         return NULL;
@@ -140,9 +140,9 @@ static struct val *own_attribute(struct question q, const struct pysym *self,
             !span_starts(x->dotted, "self.") || !span_ends(x->dotted, key))
             continue;
         tries++;
-        n = statics_parent(statics_node(q.s, q.f, x->at, x->end));
+        n = pynode_parent(statics_node(q.s, q.f, x->at, x->end));
         if (pynode_is(n, "assignment") &&
-            statics_end(pynode_field(n, "left")) == x->end)
+            pynode_end(pynode_field(n, "left")) == x->end)
             v = statics_eval(q, pynode_field(n, "right"));
     }
     return v;
@@ -162,8 +162,8 @@ static void read_option(struct question q, const struct pyread *x)
 
     n = statics_around(n, "call", 3);
     args = pynode_field(n, "arguments");
-    for (uint32_t i = 0; i < statics_count(args); i++) {
-        TSNode c = statics_child(args, i), v = pynode_field(c, "value");
+    for (uint32_t i = 0; i < pynode_count(args); i++) {
+        TSNode c = pynode_child(args, i), v = pynode_field(c, "value");
         struct span key = pynode_text(text, pynode_field(c, "name"));
         struct val *t = pynode_is(c, "string") ? statics_text(q, c) : NULL;
 
@@ -172,7 +172,7 @@ static void read_option(struct question q, const struct pyread *x)
         if (span_is(key, "dest") && (t = statics_text(q, v)) != NULL)
             name = t->s;
         if (span_is(key, "default")) {
-            o = (struct option){ts_node_start_byte(v), statics_end(v)};
+            o = (struct option){ts_node_start_byte(v), pynode_end(v)};
             known = true;
         }
         known |= span_is(key, "action") && (t = statics_text(q, v)) != NULL &&
@@ -216,10 +216,9 @@ static struct val *option_default(struct question q, struct span name)
 static const struct pydef *class_of(struct question q, const struct pysym *s,
                                     struct sfile **file, TSNode *made)
 {
-    TSNode n =
-        s->kind == PYSYM_PARAM
-            ? statics_child(pynode_field(parameter_node(q, s), "type"), 0)
-            : bound_node(q, s);
+    TSNode n = s->kind == PYSYM_PARAM
+                   ? pynode_child(pynode_field(parameter_node(q, s), "type"), 0)
+                   : bound_node(q, s);
     const struct pymod *m = NULL;
     const struct pydef *d = NULL;
     struct span dotted;

@@ -202,6 +202,26 @@ TSNode pynode_field(TSNode n, const char *field)
     return ts_node_child_by_field_id(n, field_id(field));
 }
 
+TSNode pynode_child(TSNode n, uint32_t i)
+{
+    return ts_node_is_null(n) ? n : ts_node_named_child(n, i);
+}
+
+uint32_t pynode_count(TSNode n)
+{
+    return ts_node_is_null(n) ? 0 : ts_node_named_child_count(n);
+}
+
+TSNode pynode_parent(TSNode n)
+{
+    return ts_node_is_null(n) ? n : ts_node_parent(n);
+}
+
+uint32_t pynode_end(TSNode n)
+{
+    return ts_node_is_null(n) ? 0 : ts_node_end_byte(n);
+}
+
 uint32_t pynode_line(TSNode n)
 {
     return ts_node_is_null(n) ? 0 : ts_node_start_point(n).row + 1;

@@ -51,11 +51,16 @@ int pytree_parse(struct pytree *t, struct pyparser *p, struct span text,
                  uint64_t timeout_us, struct err *e) MUST_USE;
 void pytree_release(struct pytree *t);
 
-/* Helpers on nodes. A null node gives an empty span, false or a null node. */
+/* Helpers on nodes. A null node, at which the library's own functions crash,
+ * gives an empty span, false, 0 or a null node. */
 struct span pynode_text(struct span text, TSNode n); /* borrows from TEXT */
 bool pynode_is(TSNode n, const char *type);
 TSNode pynode_field(TSNode n, const char *field); /* FIELD: a literal */
-uint32_t pynode_line(TSNode n);                   /* 1-based */
+TSNode pynode_child(TSNode n, uint32_t i);        /* the I-th named one */
+uint32_t pynode_count(TSNode n);                  /* of named children */
+TSNode pynode_parent(TSNode n);
+uint32_t pynode_end(TSNode n);      /* byte offset */
+uint32_t pynode_line(TSNode n);     /* 1-based */
 uint32_t pynode_end_line(TSNode n); /* last line that holds a byte of it */
 /* Dotted text of an identifier or a chain of attributes of identifiers
  * ("a.b.c", no white space or comment inside), else an empty span. */

@@ -32,7 +32,7 @@ static struct span name_of(const struct interp *in, TSNode p)
     if (pynode_is(p, "identifier"))
         n = p;
     else if (ts_node_is_null(n))
-        n = ts_node_named_child(p, 0);
+        n = pynode_child(p, 0);
     return pynode_text(in->f->mod->text, n);
 }
 
@@ -42,10 +42,9 @@ static void bind_all(struct interp *in, struct frame *fr, TSNode ps,
 {
     size_t at = 0;
     bool keywords = false;
-    for (uint32_t i = 0; i < ts_node_named_child_count(ps); i++) {
-        TSNode p = ts_node_named_child(ps, i);
-        TSNode inner =
-            pynode_is(p, "typed_parameter") ? ts_node_named_child(p, 0) : p;
+    for (uint32_t i = 0; i < pynode_count(ps); i++) {
+        TSNode p = pynode_child(ps, i);
+        TSNode inner = pynode_is(p, "typed_parameter") ? pynode_child(p, 0) : p;
         struct span name = name_of(in, inner);
         struct aval *v = NULL;
         if (pynode_is(inner, "keyword_separator") ||
@@ -139,8 +138,8 @@ static void set_fields(struct interp *in, struct module *m,
 {
     TSNode body = pynode_field(def->node, "body");
     size_t at = 0;
-    for (uint32_t i = 0; i < ts_node_named_child_count(body); i++) {
-        TSNode n = ts_node_named_child(ts_node_named_child(body, i), 0);
+    for (uint32_t i = 0; i < pynode_count(body); i++) {
+        TSNode n = pynode_child(pynode_child(body, i), 0);
         if (!pynode_is(n, "assignment") ||
             ts_node_is_null(pynode_field(n, "type")))
             continue;

@@ -115,29 +115,28 @@ static struct aval *lookup(struct interp *in, struct frame *fr,
 static void unpack(struct interp *in, struct frame *fr, TSNode target,
                    struct aval *v)
 {
-    uint32_t n = ts_node_named_child_count(target);
+    uint32_t n = pynode_count(target);
     struct aseq *q = NULL;
     bool splat = false;
     for (uint32_t i = 0; i < n; i++)
-        splat |=
-            pynode_is(ts_node_named_child(target, i), "list_splat_pattern");
+        splat |= pynode_is(pynode_child(target, i), "list_splat_pattern");
     if (v->kind == AV_METHOD && span_is(v->s, "shape") && !splat &&
         tensor_of(v->self))
         shape_fix(&in->dims, v->self->t->s, (int)n);
     q = interp_items(in, v);
     for (uint32_t i = 0; i < n; i++) {
-        TSNode t = ts_node_named_child(target, i);
+        TSNode t = pynode_child(target, i);
         if (q && q->n == n && !splat)
             interp_bind(in, fr, t, q->v[i]);
         else if (!pynode_is(t, "list_splat_pattern"))
             interp_bind(in, fr, t,
                         q && splat && i < q->n &&
-                                !pynode_is(ts_node_named_child(target, 0),
+                                !pynode_is(pynode_child(target, 0),
                                            "list_splat_pattern")
                             ? q->v[i]
                             : interp_unknown(in));
-        else if (ts_node_named_child_count(t))
-            interp_bind(in, fr, ts_node_named_child(t, 0), interp_unknown(in));
+        else if (pynode_count(t))
+            interp_bind(in, fr, pynode_child(t, 0), interp_unknown(in));
     }
 }
 
@@ -190,15 +189,15 @@ static struct aval *display(struct interp *in, struct frame *fr, TSNode n,
                             bool tuple)
 {
     struct aval *v = av_seq(in->a, tuple);
-    for (uint32_t i = 0; i < ts_node_named_child_count(n); i++) {
-        TSNode c = ts_node_named_child(n, i);
+    for (uint32_t i = 0; i < pynode_count(n); i++) {
+        TSNode c = pynode_child(n, i);
         if (!pynode_is(c, "list_splat")) {
             if (!pynode_is(c, "comment"))
                 aseq_push(in->a, v->seq, interp_eval(in, fr, c));
             continue;
         }
         struct aseq *q =
-            interp_items(in, interp_eval(in, fr, ts_node_named_child(c, 0)));
+            interp_items(in, interp_eval(in, fr, pynode_child(c, 0)));
         if (!q)
             return interp_unknown(in);
         for (size_t k = 0; k < q->n; k++)
@@ -211,8 +210,8 @@ static struct aval *dictionary(struct interp *in, struct frame *fr, TSNode n)
 {
     struct aval *v = av_new(in->a, AV_DICT);
     v->dict = arena_zalloc(in->a, sizeof(*v->dict));
-    for (uint32_t i = 0; i < MIN(ts_node_named_child_count(n), MAX_KEYS); i++) {
-        TSNode c = ts_node_named_child(n, i);
+    for (uint32_t i = 0; i < MIN(pynode_count(n), MAX_KEYS); i++) {
+        TSNode c = pynode_child(n, i);
         if (!pynode_is(c, "pair"))
             continue;
         struct aval *k = interp_eval(in, fr, pynode_field(c, "key"));
@@ -227,7 +226,7 @@ static struct aval *dictionary(struct interp *in, struct frame *fr, TSNode n)
 static void comprehend(struct interp *in, struct frame *fr, TSNode n,
                        uint32_t at, TSNode body, struct aseq *out)
 {
-    uint32_t count = ts_node_named_child_count(n);
+    uint32_t count = pynode_count(n);
     if (at > 8)
         return;
     if (at >= count) {
@@ -235,9 +234,9 @@ static void comprehend(struct interp *in, struct frame *fr, TSNode n,
             aseq_push(in->a, out, interp_eval(in, fr, body));
         return;
     }
-    TSNode c = ts_node_named_child(n, at);
+    TSNode c = pynode_child(n, at);
     if (pynode_is(c, "if_clause")) {
-        if (interp_truth(in, interp_eval(in, fr, ts_node_named_child(c, 0))))
+        if (interp_truth(in, interp_eval(in, fr, pynode_child(c, 0))))
             comprehend(in, fr, n, at + 1, body, out);
         return;
     }
@@ -345,8 +344,8 @@ static struct aval *boolean(struct interp *in, struct frame *fr, TSNode n)
 
 static struct aval *conditional(struct interp *in, struct frame *fr, TSNode n)
 {
-    TSNode yes = ts_node_named_child(n, 0), no = ts_node_named_child(n, 2);
-    int t = interp_truth(in, interp_eval(in, fr, ts_node_named_child(n, 1)));
+    TSNode yes = pynode_child(n, 0), no = pynode_child(n, 2);
+    int t = interp_truth(in, interp_eval(in, fr, pynode_child(n, 1)));
     if (t >= 0)
         return interp_eval(in, fr, t ? yes : no);
     struct aval *x = interp_eval(in, fr, yes);
@@ -363,20 +362,20 @@ static bool actuals_of(struct interp *in, struct frame *fr, TSNode args,
     if (pynode_is(args, "generator_expression")) {
         aseq_push(in->a, &q, interp_eval(in, fr, args));
     } else {
-        for (uint32_t i = 0; i < ts_node_named_child_count(args); i++) {
-            TSNode c = ts_node_named_child(args, i);
+        for (uint32_t i = 0; i < pynode_count(args); i++) {
+            TSNode c = pynode_child(args, i);
             if (pynode_is(c, "keyword_argument")) {
                 anames_set(in->a, &out->kw,
                            text_of(in, pynode_field(c, "name")),
                            interp_eval(in, fr, pynode_field(c, "value")));
             } else if (pynode_is(c, "list_splat")) {
-                struct aseq *more = interp_items(
-                    in, interp_eval(in, fr, ts_node_named_child(c, 0)));
+                struct aseq *more =
+                    interp_items(in, interp_eval(in, fr, pynode_child(c, 0)));
                 whole_list = whole_list && more;
                 for (size_t k = 0; more && k < more->n; k++)
                     aseq_push(in->a, &q, more->v[k]);
             } else if (pynode_is(c, "dictionary_splat")) {
-                struct aval *d = interp_eval(in, fr, ts_node_named_child(c, 0));
+                struct aval *d = interp_eval(in, fr, pynode_child(c, 0));
                 if (d->kind == AV_DICT)
                     anames_copy(in->a, &out->kw, d->dict);
             } else if (!pynode_is(c, "comment")) {
@@ -482,7 +481,7 @@ static struct aval *eval_kind(struct interp *in, struct frame *fr, TSNode n)
                              interp_eval(in, fr, pynode_field(n, "left")),
                              interp_eval(in, fr, pynode_field(n, "right")));
     if (!strcmp(k, "parenthesized_expression") || !strcmp(k, "await"))
-        return interp_eval(in, fr, ts_node_named_child(n, 0));
+        return interp_eval(in, fr, pynode_child(n, 0));
     if (!strcmp(k, "subscript"))
         return subscript(in, fr, n);
     if (!strcmp(k, "slice"))
@@ -547,7 +546,7 @@ static const struct dim *size_of(const struct aval *v)
 static void require(struct interp *in, struct frame *fr, TSNode n)
 {
     while (pynode_is(n, "parenthesized_expression"))
-        n = ts_node_named_child(n, 0);
+        n = pynode_child(n, 0);
     for (int i = 0; i < 16 && pynode_is(n, "boolean_operator") &&
                     span_is(text_of(in, pynode_field(n, "operator")), "and");
          i++) {
@@ -561,7 +560,7 @@ static void require(struct interp *in, struct frame *fr, TSNode n)
         return;
     TSNode left = ts_node_child(n, 0);
     while (pynode_is(left, "parenthesized_expression"))
-        left = ts_node_named_child(left, 0);
+        left = pynode_child(left, 0);
     struct aval *y = interp_eval(in, fr, ts_node_child(n, 2));
     if (!size_of(y))
         return;
@@ -582,7 +581,7 @@ static void require(struct interp *in, struct frame *fr, TSNode n)
 static void require_not(struct interp *in, struct frame *fr, TSNode n)
 {
     while (pynode_is(n, "parenthesized_expression"))
-        n = ts_node_named_child(n, 0);
+        n = pynode_child(n, 0);
     if (pynode_is(n, "not_operator")) {
         require(in, fr, pynode_field(n, "argument"));
         return;
@@ -607,9 +606,8 @@ static void require_not(struct interp *in, struct frame *fr, TSNode n)
 /* The block does nothing but raise. */
 static bool raises(TSNode block)
 {
-    uint32_t n = ts_node_named_child_count(block);
-    return n > 0 &&
-           pynode_is(ts_node_named_child(block, n - 1), "raise_statement");
+    uint32_t n = pynode_count(block);
+    return n > 0 && pynode_is(pynode_child(block, n - 1), "raise_statement");
 }
 
 static void if_statement(struct interp *in, struct frame *fr, TSNode n)
@@ -694,7 +692,7 @@ static void statement(struct interp *in, struct frame *fr, TSNode n)
 {
     const char *k = ts_node_type(n);
     if (!strcmp(k, "expression_statement")) {
-        TSNode c = ts_node_named_child(n, 0);
+        TSNode c = pynode_child(n, 0);
         if (pynode_is(c, "assignment") || pynode_is(c, "augmented_assignment"))
             assignment(in, fr, c);
         else
@@ -704,12 +702,11 @@ static void statement(struct interp *in, struct frame *fr, TSNode n)
     } else if (!strcmp(k, "for_statement")) {
         for_statement(in, fr, n);
     } else if (!strcmp(k, "return_statement")) {
-        fr->ret = ts_node_named_child_count(n)
-                      ? interp_eval(in, fr, ts_node_named_child(n, 0))
-                      : av_new(in->a, AV_NONE);
+        fr->ret = pynode_count(n) ? interp_eval(in, fr, pynode_child(n, 0))
+                                  : av_new(in->a, AV_NONE);
         fr->flow = FLOW_RETURN;
     } else if (!strcmp(k, "assert_statement")) {
-        require(in, fr, ts_node_named_child(n, 0));
+        require(in, fr, pynode_child(n, 0));
     } else if (!strcmp(k, "raise_statement")) {
         fr->flow = FLOW_RAISE;
     } else if (!strcmp(k, "break_statement")) {
@@ -734,9 +731,8 @@ void interp_block(struct interp *in, struct frame *fr, TSNode n)
     if (ts_node_is_null(n) || in->depth >= MAX_NEST)
         return;
     in->depth++;
-    for (uint32_t i = 0; i < ts_node_named_child_count(n) &&
-                         fr->flow == FLOW_ON && interp_step(in);
-         i++)
-        statement(in, fr, ts_node_named_child(n, i));
+    for (uint32_t i = 0;
+         i < pynode_count(n) && fr->flow == FLOW_ON && interp_step(in); i++)
+        statement(in, fr, pynode_child(n, i));
     in->depth--;
 }

@@ -145,8 +145,8 @@ static struct aval *class_value(struct interp *in, const struct pydef *def,
                                 struct span name, int depth)
 {
     TSNode body = pynode_field(def->node, "body");
-    for (uint32_t i = 0; i < ts_node_named_child_count(body); i++) {
-        TSNode n = ts_node_named_child(ts_node_named_child(body, i), 0);
+    for (uint32_t i = 0; i < pynode_count(body); i++) {
+        TSNode n = pynode_child(pynode_child(body, i), 0);
         if (pynode_is(n, "assignment") &&
             span_eq(pynode_text(in->f->mod->text, pynode_field(n, "left")),
                     name)) {

@@ -199,6 +199,8 @@ static const struct shape_case shape_cases[] = {
     {"self.forward = self.other\n        self.l = nn.Linear(11, 2)",
      F "x\n    def other(self, x):\n        return self.l(x)", "x=2,16,11"},
     {"self.f = lambda t: helper(t)", F "self.f(x)", "x=2,16,13"},
+    {"make = lambda: nn.Linear(17, 2)\n        self.l = make()", F "self.l(x)",
+     "x=2,16,17"},
     {"self.a, self.b = 4, 3\n        self.l = nn.Linear(self.a * self.b, 2)",
      F "self.l(x) if self.training else self.l(x)[:, 1:]", "x=2,16,12"},
     {"d = dict(a=14)\n        self.l = nn.Linear(d['a'], int(d['a'] * 0.5))",
