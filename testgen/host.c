@@ -10,6 +10,7 @@
 #include "val.h"
 
 EMBED_DECLARE(probe_py);
+EMBED_DECLARE(gate_py);
 EMBED_DECLARE(watch_py);
 EMBED_DECLARE(counts_py);
 EMBED_DECLARE(examine_py);
@@ -115,6 +116,7 @@ void host_key(const struct host *h, const struct span *parts,
              host_conf.memory, host_conf.cpu_s);
     sha256_add_field(s, span_str(limits));
     sha256_add_field(s, EMBED_SPAN(probe_py));
+    sha256_add_field(s, EMBED_SPAN(gate_py));
     sha256_add_field(s, EMBED_SPAN(watch_py));
     sha256_add_field(s, EMBED_SPAN(counts_py));
     sha256_add_field(s, EMBED_SPAN(examine_py));

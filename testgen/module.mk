@@ -15,7 +15,7 @@ km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
 	testgen/parents.c testgen/lessons.c
 km-testgen_ARCHIVES := py run
 # The tables are part of the memo's key.
-EMBED += lib/run/probe.py lib/run/watch.py lib/run/counts.py \
+EMBED += lib/run/probe.py lib/run/gate.py lib/run/watch.py lib/run/counts.py \
 	lib/run/examine.py testgen/names.def testgen/sizes.def testgen/refine.def \
 	testgen/tensor.def testgen/ops.def
 UNIT_SRCS += $(TESTGEN_SRCS)

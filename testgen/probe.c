@@ -8,6 +8,7 @@
 #include "testgen/probe.h"
 
 EMBED_DECLARE(probe_py);
+EMBED_DECLARE(gate_py);
 EMBED_DECLARE(watch_py);
 EMBED_DECLARE(counts_py);
 EMBED_DECLARE(examine_py);
@@ -37,13 +38,15 @@ void probe_release(struct probe *p)
     p->zygote = NULL;
 }
 
-/* km_probe is one Python module in four files. */
+/* km_probe is one Python module in five files. */
 int probe_start(struct probe *p, struct err *e)
 {
     if (p->zygote)
         return 0;
     struct buf text = BUF_INIT(1u << 20);
     buf_addspan(&text, EMBED_SPAN(probe_py));
+    buf_addc(&text, '\n');
+    buf_addspan(&text, EMBED_SPAN(gate_py));
     buf_addc(&text, '\n');
     buf_addspan(&text, EMBED_SPAN(watch_py));
     buf_addc(&text, '\n');

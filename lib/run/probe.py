@@ -16,7 +16,7 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
   measure  -> {flops, moved, kernels, largest, bytes, parameters,
             ops: {name: count}, graph}
   shapes   {model, inputs}: try and measure on shapes alone, see counts.py
-  gate     {cpu_s}: the quality measurements, see gate()
+  gate     {cpu_s}: the quality measurements, see gate.py
   watch    {class}: how the model builds and calls a class, see watch.py
   bye
 
@@ -39,7 +39,6 @@ from torch.overrides import TorchFunctionMode
 TAIL = "<task>"
 TEXT_MAX = 700
 SEEDS = (11, 22, 33)
-SCALES = (1.0, 3.0, 0.01, -1.0)  # D1 to D4
 EXTRA = {}  # ops of the texts behind this one: function of (probe, message)
 
 
@@ -379,7 +378,6 @@ class Probe:
         self.where = "load"
         self.trace = None
         self.registered = 0
-        self.written = []  # inputs that forward writes: results as well
 
     # -- reports ----------------------------------------------------------
 
@@ -522,14 +520,6 @@ class Probe:
         reply["graph"] = graph.hash(outs)
         return reply
 
-    # -- the quality gate -------------------------------------------------
-
-    def run(self, inputs, seed=SEEDS[0], model=None):
-        seed_all(seed)
-        with torch.no_grad():
-            outs = flatten((model or self.model)(*inputs), [])
-        return outs + flat_inputs([inputs[i] for i in self.written])
-
     def fresh(self, seed):
         """Inputs under a seed; integers with the bounds of their range."""
         seed_all(seed)
@@ -544,227 +534,10 @@ class Probe:
                     flat[-1] = drawn[1]
         return values
 
-    def gate(self, msg):
-        """
-        Measurements for the verdict, each in a field of its own:
-        uninitialised (names), deterministic, seeded (equal only when seeded
-        anew), hidden (what else it depends on), finite, mutates (inputs that
-        are written: results like what is returned), identity, constant
-        (distributions under which
-        three seeds give one output), spread, deviation and deviation
-        relative to the mean magnitude of the floating outputs (the largest
-        of each), unused_inputs, unused_parameters, train (text of the
-        failure in train mode).
-        """
-        self.where = "gate"
-        budget(float(msg["cpu_s"]))
-        out = {"ok": True}
-        out["uninitialised"] = self.uninitialised(self.text)
-        first = self.fresh(SEEDS[0])
-        kept = clone(first)
-        self.written = []
-        a = clone(self.run(first))
-        self.written = out["mutates"] = [
-            i for i in range(len(first)) if not same(first[i], kept[i])]
-        a += clone(flat_inputs([first[i] for i in self.written]))
-        # `first` stays, so that this one lies at other addresses
-        b = self.run(clone(kept))
-        c = self.run(clone(kept), seed=SEEDS[1])
-        out["deterministic"] = same(a, b)
-        out["seeded"] = same(a, b) and not same(a, c)
-        out["hidden"] = self.hidden(kept, a) if same(a, b) else ""
-        out["finite"] = all(finite(t) for t in a)
-        out["identity"] = bool(a) and all(
-            any(isinstance(x, torch.Tensor) and x.shape == t.shape
-                and x.dtype == t.dtype and same(x, t)
-                for x in flat_inputs(kept)) for t in a)
-        if (out["uninitialised"] or out["identity"] or not out["finite"]
-                or not out["deterministic"] or out["hidden"]):
-            self.model = None
-            return out  # that is enough to reject it
-        out["constant"], steady = self.constant(a)
-        out["finite"] = out["finite"] and steady
-        floats = [t.double().flatten() for t in a if t.is_floating_point()]
-        if floats and out["finite"]:
-            out["spread"] = max(float(t.max() - t.min()) for t in floats
-                                if t.numel())
-            out["deviation"] = max(float(t.std(unbiased=False))
-                                   for t in floats if t.numel())
-            out["relative"] = max(
-                float(t.std(unbiased=False) / (t.abs().mean() + 1e-12))
-                for t in floats if t.numel())
-            out["scalar"] = all(t.numel() == 1 for t in floats)
-        out["unused_inputs"] = self.unused_inputs(kept, a)
-        out["unused_parameters"] = self.unused_parameters(kept)
-        out["train"] = self.train_mode(kept)
-        self.model = None  # its parameters were moved
-        return out
-
-    def hidden(self, kept, base):
-        """What the output depends on that is no input, parameter or generator
-        of torch."""
-        seed_all(SEEDS[1])
-        state = random.getstate(), sys.modules.get("numpy")
-        others = state[1].random.get_state() if state[1] else None
-
-        def reseeded(*inputs):
-            random.setstate(state[0])
-            if others:
-                state[1].random.set_state(others)
-            return self.model(*inputs)
-
-        if not same(self.run(clone(kept), model=reseeded), base):
-            return "a generator of Python or NumPy"
-        Clock.ahead = 100003
-        try:
-            if not same(self.run(clone(kept)), base):
-                return "the clock"
-        finally:
-            Clock.ahead = 0
-        return ""
-
-    def uninitialised(self, text):
-        """Names of parameters and buffers that hold what was in memory:
-        construct once with fresh memory filled with NaN."""
-        # torch.use_deterministic_algorithms imports the whole compiler.
-        torch._C._set_deterministic_algorithms(True, warn_only=True)
-        torch.utils.deterministic.fill_uninitialized_memory = True
-        try:
-            self.build(text)
-            state = {k: v.detach().clone()
-                     for k, v in self.named_state().items()}
-        finally:
-            torch._C._set_deterministic_algorithms(False)
-        self.build(text)
-        bad = []
-        for name, value in self.named_state().items():
-            other = state.get(name)
-            if other is None or not same(value, other):
-                bad.append(name)
-        return bad[:8]
-
     def named_state(self):
         out = dict(self.model.named_parameters())
         out.update(self.model.named_buffers())
         return out
-
-    def constant(self, base):
-        """Distributions under which three seeds give one output, and whether
-        all is finite under the first, unscaled one. BASE: its output for the
-        first seed. Of the others no more is computed than that takes."""
-        flat = []
-        steady = True
-        drawn = [self.fresh(s) for s in SEEDS]
-        for i, scale in enumerate(SCALES):
-            varies = False
-            try:
-                first = base if i == 0 else self.run(scaled(drawn[0], scale))
-                for inputs in drawn[1:]:
-                    out = self.run(scaled(inputs, scale))
-                    varies = varies or differs(out, first)
-                    if i == 0:
-                        steady = steady and all(finite(t) for t in out)
-                    elif varies:
-                        break
-            except Exception:
-                if i == 0:
-                    raise
-                continue  # not for such inputs: the judge drops them too
-            if not varies:
-                flat.append(i + 1)
-        return flat, steady
-
-    def unused_inputs(self, kept, base):
-        bad = []
-        for i, value in enumerate(kept):
-            if not flat_inputs([value]) or i in self.written:
-                continue
-            used = False
-            for s in SEEDS[1:]:
-                other = self.fresh(s)[i]
-                trial = clone(kept)
-                trial[i] = flip(other, value)
-                try:
-                    if not same(self.run(trial), base):
-                        used = True
-                        break
-                except Exception:
-                    used = True
-                    break
-            if not used:
-                bad.append(i)
-        return bad
-
-    def unused_parameters(self, kept):
-        """The first parameter without influence: no gradient as constructed,
-        and, with all moved off special values (gates that start shut), a
-        change of it changes no bit of the output."""
-        params = dict(self.model.named_parameters())
-        suspects = self.without_gradient(params, kept)
-        if not suspects:
-            return []
-        gen = torch.Generator().manual_seed(7)
-        for p in params.values():
-            self.shift(p, gen, 0.02, 0.1)
-        base = self.run(clone(kept))
-        for name in suspects[:256]:
-            p = params[name]
-            old = p.detach().clone()
-            self.shift(p, gen, 0.1, 1.0)
-            try:
-                if same(self.run(clone(kept)), base):
-                    return [name]
-            finally:
-                with torch.no_grad():
-                    p.copy_(old)
-        return []
-
-    def without_gradient(self, params, kept):
-        names = [n for n, p in params.items() if p.requires_grad]
-        if not names:
-            return list(params)
-        try:
-            seed_all(SEEDS[0])
-            result = flatten(self.model(*clone(kept)), [])
-            loss = sum((t.double() * torch.rand(t.shape, dtype=torch.double)
-                        ).sum() for t in result if t.requires_grad)
-            grads = torch.autograd.grad(loss, [params[n] for n in names],
-                                        allow_unused=True)
-        except (RuntimeError, TypeError, NotImplementedError):
-            return list(params)  # not differentiable: all are looked at
-        used = {n for n, g in zip(names, grads)
-                if g is not None and bool((g != 0).any())}
-        return [n for n in params if n not in used]
-
-    @staticmethod
-    def shift(p, gen, least, share):
-        with torch.no_grad():
-            if p.is_floating_point():
-                noise = torch.randn(p.shape, generator=gen).to(p.dtype)
-                p.add_(noise * (least + share * float(p.abs().mean())))
-            else:
-                p.add_(1)
-
-    def train_mode(self, kept):
-        self.model.train()
-        try:
-            self.run(clone(kept))
-            return ""
-        except Exception as exc:
-            return cut(type(exc).__name__ + ": " + str(exc), 200)
-        finally:
-            self.model.eval()
-
-
-def clone(values):
-    def one(v):
-        if isinstance(v, torch.Tensor):
-            return v.clone()
-        if isinstance(v, list):
-            return [one(x) for x in v]
-        return v
-
-    return [one(v) for v in values]
 
 
 def flat_inputs(values):
@@ -775,68 +548,6 @@ def flat_inputs(values):
         elif isinstance(v, list):
             out += flat_inputs(v)
     return out
-
-
-def flip(new, old):
-    """A redrawn input; a mask that came out equal gets every third flipped."""
-    if isinstance(new, torch.Tensor) and new.dtype == torch.bool and same(
-            new, old):
-        new = new.clone()
-        flat = new.view(-1)
-        flat[::3] = ~flat[::3]
-    return new
-
-
-def same(a, b):
-    """Equal in every bit that counts; NaN equals NaN."""
-    if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b))
-    if not isinstance(a, torch.Tensor):
-        return a == b
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    if torch.equal(a, b):
-        return True
-    if not a.is_floating_point():
-        return False
-    return bool(((a == b) | (a.isnan() & b.isnan())).all())
-
-
-def scaled(values, factor):
-    """Copies, floating tensors times a factor."""
-    def one(v):
-        if isinstance(v, torch.Tensor):
-            return v * factor if v.is_floating_point() else v.clone()
-        if isinstance(v, list):
-            return [one(x) for x in v]
-        return v
-
-    return [one(v) for v in values]
-
-
-def finite(t):
-    return not t.is_floating_point() or bool(torch.isfinite(t).all())
-
-
-def apart(x, y):
-    x, y = x.double(), y.double()
-    limit = 1e-5 * torch.maximum(x.abs(), y.abs()) + 1e-9
-    return bool(((x - y).abs() > limit).any())
-
-
-def differs(a, b):
-    """More than rounding between two outputs of the same structure."""
-    if len(a) != len(b):
-        return True
-    for x, y in zip(a, b):
-        if x.shape != y.shape:
-            return True
-        if not x.is_floating_point():
-            if not torch.equal(x, y):
-                return True
-        elif apart(x.flatten()[:4096], y.flatten()[:4096]) or apart(x, y):
-            return True
-    return False
 
 
 def serve(chan):
@@ -863,8 +574,6 @@ def serve(chan):
             elif op == "shapes":
                 budget(float(msg["cpu_s"]))
                 reply = shapes.run(msg)
-            elif op == "gate":
-                reply = probe.gate(msg)
             elif op in EXTRA:
                 reply = EXTRA[op](probe, msg)
             else:
