@@ -101,8 +101,8 @@ static size_t leading_shape(const struct grow *g, int64_t *shape)
 static bool guessed(const struct val *entry)
 {
     static const char *const evidence[] = {
-        "name",       "name, used as a sequence", "use in source", "guess",
-        "annotation", "sizes in an error"};
+        "name",       "name, used as a sequence", "use in source",   "guess",
+        "annotation", "sizes in an error",        "default, reduced"};
     for (size_t i = 0; i < ARRAY_LEN(evidence); i++)
         if (span_is(val_gets(entry, "ev"), evidence[i]))
             return true;

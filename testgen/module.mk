@@ -10,7 +10,7 @@ TESTGEN_SRCS := testgen/facts.c testgen/flow.c testgen/function.c testgen/fields
 	testgen/infer/layers.c testgen/infer/tensor.c testgen/infer/views.c \
 	testgen/infer/einops.c testgen/infer/value.c testgen/infer/dim.c
 km-testgen_SRCS := $(TESTGEN_SRCS) testgen/main.c testgen/testgen.c \
-	testgen/search.c testgen/probe.c testgen/task.c testgen/host.c \
+	testgen/search.c testgen/attempt.c testgen/full.c testgen/probe.c testgen/task.c testgen/host.c \
 	testgen/import.c testgen/examine.c testgen/variant.c \
 	testgen/parents.c testgen/lessons.c
 km-testgen_ARCHIVES := py run

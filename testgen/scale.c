@@ -126,13 +126,32 @@ static size_t default_ints(struct span s, int64_t *out, size_t cap)
     return n;
 }
 
+#define MAX_SIZES 8
+
+/* All dimensions but the first, each from OLD[k] to SIZE[k] at most once. */
+static void resize_once(struct arena *a, struct val *input, const int64_t *old,
+                        const int64_t *size, size_t n)
+{
+    struct val *items = val_get(input, "items");
+    struct val *shape = val_get(input, "shape");
+    for (size_t i = 0; i < val_len(items); i++)
+        resize_once(a, val_at(items, i), old, size, n);
+    for (size_t d = 1; d < val_len(shape); d++)
+        for (size_t k = 0; k < n; k++)
+            if (val_as_int(val_at(shape, d), 0) == old[k]) {
+                shape->list.v[d] = val_int(a, size[k]);
+                break;
+            }
+}
+
 /* Generous defaults become those of the table of names; widths and depths of
  * stages are divided alike. */
 struct val *scale_smaller_defaults(struct arena *a, const struct facts *f,
                                    const struct val *from)
 {
     struct val *state = state_copy(a, from), *in = val_get(state, "in");
-    int64_t v[8];
+    int64_t v[8], old[MAX_SIZES], size[MAX_SIZES];
+    size_t n_sizes = 0;
     bool changed = false;
     for (size_t i = 0; i < f->init.n; i++) {
         const struct param *p = &f->init.v[i];
@@ -159,14 +178,18 @@ struct val *scale_smaller_defaults(struct arena *a, const struct facts *f,
             continue;
         state_set_init(a, state, p->name, next, "default, reduced");
         changed = true;
-        for (size_t k = 0; k < val_len(in) && next->type == VAL_INT; k++)
-            resize_entry(a, in->map.v[k], 1, v[0], next->i);
+        if (next->type == VAL_INT && n_sizes < MAX_SIZES) {
+            old[n_sizes] = v[0];
+            size[n_sizes++] = next->i;
+        }
     }
+    for (size_t k = 0; k < val_len(in); k++)
+        resize_once(a, in->map.v[k], old, size, n_sizes);
     return changed ? state : NULL;
 }
 
-/* Sides of images, or tokens, halved; or the constructor's image_size. */
-static struct val *smaller_inputs(struct scale *s)
+/* Sides of images halved, or the constructor's image_size. */
+static struct val *smaller_images(struct scale *s)
 {
     struct val *state = state_copy(s->a, s->best);
     struct val *in = val_get(state, "in");
@@ -188,9 +211,46 @@ static struct val *smaller_inputs(struct scale *s)
     return changed ? state : NULL;
 }
 
+/* The largest dimension of IN's tensors that is below LIMIT; 0: none. */
+static int64_t largest_below(const struct val *in, int64_t limit)
+{
+    int64_t top = 0;
+    for (size_t i = 0; i < val_len(in); i++) {
+        int64_t shape[MAX_RANK];
+        size_t rank = input_shape(in->map.v[i], shape, MAX_RANK);
+        for (size_t d = 0; input_is_tensor(in->map.v[i]) && d < rank; d++)
+            if (shape[d] > top && shape[d] < limit)
+                top = shape[d];
+    }
+    return top;
+}
+
+/* The N-th largest size, wherever it occurs, an eighth of it: a length, where
+ * no parameter has it. */
+static struct val *shorter(struct scale *s, int n)
+{
+    struct val *state = state_copy(s->a, s->best), *in = val_get(state, "in");
+    int64_t size = INT64_MAX;
+    for (int i = 0; i <= n; i++)
+        size = largest_below(in, size);
+    if (size < 64)
+        return NULL;
+    for (size_t i = 0; i < val_len(in); i++) {
+        struct val *list = val_get(in->map.v[i], "items");
+        for (size_t k = 0; k < (list ? val_len(list) : 1); k++) {
+            struct val *shape =
+                val_get(list ? val_at(list, k) : in->map.v[i], "shape");
+            for (size_t d = 0; d < val_len(shape); d++)
+                if (val_as_int(val_at(shape, d), 0) == size)
+                    shape->list.v[d] = val_int(s->a, size / 8);
+        }
+    }
+    return val_equal(state, s->best) ? NULL : state;
+}
+
 struct val *scale_reduce(struct scale *s)
 {
-    while (s->step < 4 && !affordable(s->figures)) {
+    while (s->step < 7 && !affordable(s->figures)) {
         int64_t shape[MAX_RANK] = {0};
         size_t rank = leading_shape(s, shape);
         struct val *next = NULL;
@@ -198,12 +258,16 @@ struct val *scale_reduce(struct scale *s)
         case 0:
             next = scale_smaller_defaults(s->a, s->f, s->best);
             break;
-        case 3:
+        case 1:
+        case 2:
+            next = smaller_images(s);
+            break;
+        case 6:
             if (rank && shape[0] == PLAN_BATCH)
                 next = grown(s, 0, PLAN_BATCH, 1);
             break;
         default:
-            next = smaller_inputs(s);
+            next = shorter(s, s->step - 4);
         }
         if (next)
             return next;

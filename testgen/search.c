@@ -7,150 +7,26 @@
  */
 #include "base.h"
 
-#include "log.h"
-#include "map.h"
 #include "testgen/calls.h"
 #include "testgen/gate.h"
-#include "testgen/grow.h"
 #include "testgen/infer/infer.h"
 #include "testgen/ranges.h"
 #include "testgen/refine.h"
 #include "testgen/scale.h"
-#include "testgen/search.h"
+#include "testgen/search_priv.h"
 #include "testgen/told.h"
 
-#define ATTEMPT_S 1.0 /* CPU seconds of one attempt */
 /* Of a module's CPU time, until it runs: what does runs early. Where that is
  * less than so many seconds, a half. */
-#define SEARCH_SHARE 0.25
+#define SEARCH_SHARE 0.125
 #define SEARCH_S     2.0
 #define MAX_DEATHS   4 /* of processes, and overruns of an attempt */
 /* Of these: a first state may be as large as its user's. */
 #define MAX_EXCUSED 2
-#define MAX_REPEATS 20 /* failures of one kind that count against one more */
-#define MAX_FIXES   4  /* changes that the gate asks for */
-#define TEXT_MAX    (48u << 10)
-
-/* A full size is computed here when its forward and the drawing of its
- * parameters and inputs may take so long on one core, by count. */
-#define FULL_MS      100.0
-#define FULL_S       4.0 /* CPU seconds, many times what that is */
-#define FULL_MEMORY  ((int64_t)1 << 30)
-#define DRAWN_PER_MS 1e5
-
-struct node {
-    struct val *state, *reply;
-    struct moves moves;
-    bool expanded;
-    size_t next;
-    int64_t score;
-    uint64_t kind; /* of failure: hash of place and message without numbers */
-    int repeats;   /* earlier nodes of this kind */
-};
-
-struct search {
-    struct arena *a;
-    struct probe *p;
-    struct facts *f;
-    struct span source, entry;
-    const struct search_conf *conf;
-    ARRAY(struct node) nodes;
-    struct map seen;
-    int attempts, deaths, overruns;
-    double cpu, fork_cpu; /* seconds: of earlier forks, of this one */
-};
-
-int search_source(struct buf *out, const struct facts *f,
-                  const struct val *state, struct span source,
-                  struct span entry)
-{
-    buf_addspan(out, source);
-    buf_adds(out, "\n\n");
-    if (state_model_text(out, f, state, entry))
-        return -1;
-    buf_adds(out, "\n\n");
-    return state_inputs_text(out, f, state);
-}
-
-/* One request, its CPU time and its deaths counted. */
-static void call(struct search *s, struct val *msg, double cpu_s,
-                 struct val **reply)
-{
-    double before = s->fork_cpu;
-    probe_call(s->p, s->a, msg, cpu_s, reply);
-    if (log_level > 2)
-        fprintf(stderr, "%.*s: %.3f s\n", (int)val_gets(msg, "op").n,
-                val_gets(msg, "op").p, val_getf(*reply, "cpu", 0) - before);
-    if (val_getb(*reply, "died", false))
-        s->deaths++;
-    if (span_is(val_gets(*reply, "class"), "Deadline"))
-        s->overruns++;
-    s->fork_cpu = val_getf(*reply, "cpu", s->fork_cpu);
-}
-
-/* A fresh process for SOURCE. */
-static int load(struct search *s, struct span source, struct span entry,
-                struct val **reply, struct err *e)
-{
-    s->cpu += s->fork_cpu;
-    s->fork_cpu = 0;
-    if (probe_load(s->p, s->a, source, entry, reply, e) < 0)
-        return -1;
-    s->fork_cpu = val_getf(*reply, "cpu", 0);
-    return 0;
-}
-
-static struct val *request(struct search *s, const char *op,
-                           const struct val *state)
-{
-    struct val *msg = val_map(s->a);
-    struct buf model = BUF_INIT(TEXT_MAX / 2), inputs = BUF_INIT(TEXT_MAX / 2);
-    val_set(s->a, msg, "op", val_strz(s->a, op));
-    if (state) {
-        int full = state_model_text(&model, s->f, state, s->entry) |
-                   state_inputs_text(&inputs, s->f, state);
-        val_set(s->a, msg, "model",
-                full ? val_nil(s->a) : val_str(s->a, buf_span(&model)));
-        val_set(s->a, msg, "inputs", val_str(s->a, buf_span(&inputs)));
-    }
-    buf_release(&model);
-    buf_release(&inputs);
-    return msg;
-}
-
-/* Fork anew when the last process died. */
-static int revive(struct search *s, struct err *e)
-{
-    struct val *reply;
-    if (s->p->alive)
-        return 0;
-    if (load(s, s->source, s->entry, &reply, e) < 0)
-        return -1;
-    return 0;
-}
-
-/* One line about one attempt, for -vv. */
-static void tell(const struct search *s, const struct val *state,
-                 const struct val *reply)
-{
-    struct buf b = BUF_INIT(1u << 20);
-    if (val_json(&b, state) || buf_adds(&b, " -> ") || val_json(&b, reply))
-        buf_adds(&b, "...");
-    fprintf(stderr, "attempt %d: %s\n", s->attempts, b.p);
-    buf_release(&b);
-}
-
-static int attempt(struct search *s, const struct val *state,
-                   struct val **reply, struct err *e)
-{
-    if (revive(s, e) < 0)
-        return -1;
-    s->attempts++;
-    call(s, request(s, "try", state), ATTEMPT_S, reply);
-    if (log_level > 2)
-        tell(s, state, *reply);
-    return 0;
-}
+#define MAX_REPEATS 20  /* failures of one kind that count against one more */
+#define MAX_FIXES   4   /* changes that the gate asks for */
+#define MEND_S      4.0 /* CPU seconds of the gate for one of these */
+#define MEND_SHARE  0.35
 
 static int64_t score_of(const struct val *reply)
 {
@@ -204,7 +80,7 @@ static void expand(struct search *s, struct node *n)
                               .state = n->state,
                               .reply = n->reply,
                               .construct = span_is(where, "construct")};
-    if (span_is(val_gets(n->reply, "class"), "Deadline")) {
+    if (search_overran(n->reply)) {
         struct val *less = scale_smaller_defaults(s->a, s->f, n->state);
         struct val *sized = less ? infer_state(s->a, s->f, less) : NULL;
         if (sized)
@@ -254,14 +130,6 @@ static const struct node *furthest(const struct search *s)
     return best;
 }
 
-static enum err_code code_of_death(const struct val *reply)
-{
-    struct span class = val_gets(reply, "class");
-    return span_is(class, "timeout")  ? ERR_TIMEOUT
-           : span_is(class, "memory") ? ERR_MEMORY
-                                      : ERR_CRASH;
-}
-
 /* No attempt succeeded: say how far the best one came. */
 static int failed(const struct search *s, struct err *e)
 {
@@ -271,8 +139,8 @@ static int failed(const struct search *s, struct err *e)
     struct span text = val_gets(n->reply, "message");
     enum err_code code = ERR_FORWARD;
     if (val_getb(n->reply, "died", false))
-        code = code_of_death(n->reply);
-    else if (span_is(class, "Deadline"))
+        code = search_death(n->reply);
+    else if (search_overran(n->reply))
         code = ERR_TIMEOUT;
     else if (span_is(where, "construct"))
         code = ERR_CONSTRUCT;
@@ -295,7 +163,7 @@ static bool overran(const struct search *s, const struct val *state)
 {
     for (size_t i = 0; i < s->nodes.n; i++) {
         const struct node *n = &s->nodes.v[i];
-        if (span_is(val_gets(n->reply, "class"), "Deadline") &&
+        if (search_overran(n->reply) &&
             span_is(val_gets(n->reply, "where"), "construct") &&
             val_equal(val_get(n->state, "init"), val_get(state, "init")))
             return true;
@@ -323,11 +191,11 @@ static struct val *over_range(struct search *s, struct val *state,
     struct val *next = ranges_found(s->a, s->f, state, reply);
     if (!next)
         return state;
-    if (attempt(s, next, &reply, e) < 0)
+    if (search_attempt(s, next, &reply, e) < 0)
         return NULL;
     if (val_getb(reply, "ok", false))
         return next;
-    return attempt(s, state, &reply, e) < 0 ? NULL : state;
+    return search_attempt(s, state, &reply, e) < 0 ? NULL : state;
 }
 
 /* Try states, FIRST and what follows from them, until one runs: it, or NULL
@@ -346,7 +214,7 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
         int overruns = s->overruns, deaths = s->deaths;
         if (!state)
             break;
-        if (attempt(s, state, &reply, e) < 0)
+        if (search_try(s, &state, &reply, e) < 0)
             return NULL;
         if (at > before && excused < MAX_EXCUSED &&
             s->overruns + s->deaths > overruns + deaths) {
@@ -369,7 +237,7 @@ static struct val *until_it_runs(struct search *s, const struct val *first,
 /* Figures of the gate for a state that was just tried; does it pass? */
 static bool passes(struct search *s, struct val **figures)
 {
-    call(s, request(s, "gate", NULL), 6 * ATTEMPT_S, figures);
+    search_call(s, search_request(s, "gate", NULL), MEND_S, figures);
     return val_getb(*figures, "ok", false) &&
            gate_rule(*figures) == GATE_PASSED;
 }
@@ -383,7 +251,7 @@ static struct val *mend(struct search *s, struct val *state, struct err *e)
     struct val *first, *figures, *tried;
     bool more = true;
     e->code = ERR_NONE;
-    if (attempt(s, state, &tried, e) < 0)
+    if (search_attempt(s, state, &tried, e) < 0)
         return NULL;
     if (!val_getb(tried, "ok", false))
         return NULL;
@@ -391,11 +259,11 @@ static struct val *mend(struct search *s, struct val *state, struct err *e)
         return state;
     if (!val_getb(first, "ok", false))
         return NULL;
-    for (int i = 0; more && i < MAX_FIXES && goes_on(s, 0.5); i++) {
+    for (int i = 0; more && i < MAX_FIXES && goes_on(s, MEND_SHARE); i++) {
         struct val *next = gate_mend(s->a, s->f, state, first, i, &more);
         if (!next || val_equal(next, state))
             continue;
-        if (attempt(s, next, &tried, e) < 0)
+        if (search_attempt(s, next, &tried, e) < 0)
             return NULL;
         if (val_getb(tried, "ok", false) && passes(s, &figures))
             return next;
@@ -408,11 +276,11 @@ static int try_size(struct search *s, struct scale *sc, struct val *next,
                     struct err *e)
 {
     struct val *tried, *figures;
-    if (attempt(s, next, &tried, e) < 0)
+    if (search_attempt(s, next, &tried, e) < 0)
         return -1;
     if (!val_getb(tried, "ok", false))
         return 0;
-    call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, &figures);
+    search_call(s, search_request(s, "measure", NULL), 2 * ATTEMPT_S, &figures);
     scale_tell(sc, next, figures);
     return 0;
 }
@@ -422,7 +290,7 @@ static int reduce(struct search *s, struct val **state, struct err *e)
 {
     struct val *figures;
     struct scale sc;
-    call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, &figures);
+    search_call(s, search_request(s, "measure", NULL), 2 * ATTEMPT_S, &figures);
     if (!val_getb(figures, "ok", false))
         return 0; /* the gate will say why */
     scale_init(&sc, s->a, s->f, *state, figures);
@@ -432,7 +300,7 @@ static int reduce(struct search *s, struct val **state, struct err *e)
     if (sc.best == *state)
         return 0;
     *state = sc.best;
-    return attempt(s, *state, &figures, e);
+    return search_attempt(s, *state, &figures, e);
 }
 
 /* Larger inputs, as long as estimates of time and memory stay modest. */
@@ -440,214 +308,15 @@ static int enlarge(struct search *s, struct val **state, struct err *e)
 {
     struct val *reply;
     struct scale sc;
-    if (attempt(s, *state, &reply, e) < 0)
+    if (search_attempt(s, *state, &reply, e) < 0)
         return -1;
-    call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, &reply);
+    search_call(s, search_request(s, "measure", NULL), 2 * ATTEMPT_S, &reply);
     scale_init(&sc, s->a, s->f, *state, reply);
     for (struct val *next; (next = scale_next(&sc));)
         if (try_size(s, &sc, next, e) < 0)
             return -1;
     *state = sc.best;
     return 0;
-}
-
-/* Kinds of numbers that a task may give back (docs/records.md). */
-static int check_outputs(const struct val *tried, struct err *e)
-{
-    static const char *const known[] = {"float32",  "float64", "float16",
-                                        "bfloat16", "int64",   "int32",
-                                        "uint8",    "bool"};
-    const struct val *outs = val_get(tried, "outs");
-    for (size_t i = 0; i < val_len(outs); i++) {
-        struct span dtype = val_gets(val_at(outs, i), "dtype");
-        bool found = false;
-        for (size_t k = 0; k < ARRAY_LEN(known); k++)
-            found = found || span_is(dtype, known[k]);
-        if (!found)
-            return err_set(e, ERR_QUALITY, "an output of type %.*s",
-                           (int)dtype.n, dtype.p ? dtype.p : "");
-    }
-    return 0;
-}
-
-/* Run the text that STATE gives, by OP, in a fresh process. Integers whose
- * range turns out to be another at this size get it, if it runs with that. TEXT
- * is in the arena; what ran last is in *STATE and *REPLY. */
-static int run_text(struct search *s, const char *op, double cpu_s,
-                    struct val **state, struct span *text, struct val **reply,
-                    struct err *e)
-{
-    struct val *first = *state, *next;
-    for (int i = 0; i < 3; i++) {
-        struct buf b = BUF_INIT(8u << 20);
-        int full = search_source(&b, s->f, *state, s->source, s->entry);
-        *text = arena_span(s->a, buf_span(&b));
-        buf_release(&b);
-        if (full)
-            return err_set(e, ERR_TOO_LARGE, "the task's source is too large");
-        if (load(s, *text, SPAN_LIT("Model"), reply, e) < 0)
-            return -1;
-        if (val_getb(*reply, "ok", false))
-            call(s, request(s, op, NULL), cpu_s, reply);
-        bool ok = val_getb(*reply, "ok", false);
-        next = i == 0 && ok    ? ranges_found(s->a, s->f, first, *reply)
-               : i == 1 && !ok ? first
-                               : NULL;
-        if (!next)
-            break;
-        *state = next;
-    }
-    return 0;
-}
-
-/* The text that is emitted, in a fresh process: run, measured and gated. */
-static int prove(struct search *s, struct val *state, struct found *out,
-                 struct err *e)
-{
-    struct val *reply = NULL;
-    int rc = -1;
-
-    if (run_text(s, "try", 2 * ATTEMPT_S, &state, &out->source, &reply, e) < 0)
-        return -1;
-    out->tried = reply;
-    if (val_getb(reply, "ok", false))
-        call(s, request(s, "measure", NULL), 4 * ATTEMPT_S, &reply);
-    out->measure = reply;
-    if (val_getb(reply, "ok", false))
-        call(s, request(s, "gate", NULL), s->conf->cpu_s, &reply);
-    if (!val_getb(reply, "ok", false)) {
-        struct span class = val_gets(reply, "class");
-        struct span message = val_gets(reply, "message");
-        bool died = val_getb(reply, "died", false);
-        err_set(e, died ? code_of_death(reply) : ERR_FORWARD,
-                "in a fresh process: %.*s: %.*s", (int)class.n,
-                class.p ? class.p : "", (int)MIN(message.n, 200),
-                message.p ? message.p : "");
-        return -1;
-    }
-    out->state = state;
-    out->stochastic = val_getb(reply, "seeded", false);
-    out->mutates = val_get(reply, "mutates");
-    rc = check_outputs(out->tried, e);
-    if (rc == 0)
-        rc = gate_check(reply, state_task_inputs(s->a, s->f, state), e);
-    return rc;
-}
-
-/* ---- sizes for a GPU, beside a small twin that passed the gate ---- */
-
-/* STATE as MSG's texts; its model is the one that is loaded where it has the
- * same constructor's arguments. */
-static struct val *with_inputs(struct search *s, const char *op,
-                               const struct val *state, const struct val *as)
-{
-    struct val *msg = request(s, op, state);
-    if (val_equal(val_get(state, "init"), val_get(as, "init")))
-        val_del(msg, "model");
-    return msg;
-}
-
-struct sizer {
-    struct search *s;
-    const struct val *small; /* loaded */
-    bool shapes;             /* else it is computed */
-};
-
-static int run_size(void *payload, const struct val *state,
-                    struct val **figures, struct err *e)
-{
-    struct sizer *z = payload;
-    struct search *s = z->s;
-    if (!s->p->alive) { /* the state itself may be what ends it */
-        *figures = val_map(s->a);
-        return 0;
-    }
-    (void)e;
-    s->attempts++;
-    call(s, with_inputs(s, z->shapes ? "shapes" : "try", state, z->small),
-         FULL_S, figures);
-    if (log_level > 2)
-        tell(s, state, *figures);
-    if (!z->shapes && val_getb(*figures, "ok", false))
-        call(s, request(s, "measure", NULL), 2 * ATTEMPT_S, figures);
-    return 0;
-}
-
-/* Shapes beside those of the small twin, each of them run. */
-static void try_odd(struct search *s, struct found *out)
-{
-    out->odd = val_list(s->a);
-    for (int i = 0; i < GROW_ODD && val_len(out->odd) < 2 && s->p->alive; i++) {
-        struct val *reply, *state = grow_odd(s->a, out->small, i);
-        if (!state || !s->p->alive)
-            continue;
-        s->attempts++;
-        call(s, with_inputs(s, "try", state, out->small), ATTEMPT_S, &reply);
-        if (!val_getb(reply, "ok", false))
-            continue;
-        struct val *one = val_map(s->a);
-        val_set(s->a, one, "state", state);
-        val_set(s->a, one, "tried", reply);
-        val_push(s->a, out->odd, one);
-    }
-}
-
-/* The text of STATE, whose FIGURES are known, in a fresh process: computed
- * where that does not take long, else on shapes alone. 0 when it runs. */
-static int prove_full(struct search *s, struct val *state, struct val *figures,
-                      struct found *out, struct err *e)
-{
-    struct val *reply = NULL;
-    struct span text;
-    double drawn =
-        val_getf(figures, "parameters", 0) + val_getf(figures, "slot", 0) / 4;
-    bool light = scale_estimate_ms(figures) + drawn / DRAWN_PER_MS <= FULL_MS &&
-                 scale_memory(figures) <= FULL_MEMORY;
-
-    if (run_text(s, light ? "try" : "shapes", FULL_S, &state, &text, &reply,
-                 e) < 0)
-        return -1;
-    if (!val_getb(reply, "ok", false) || check_outputs(reply, e) < 0)
-        return 1;
-    out->source = text;
-    out->state = state;
-    out->tried = reply;
-    out->measure = figures;
-    out->on_meta = !light;
-    return 0;
-}
-
-/* OUT->state passed the gate and is loaded: it becomes the small twin of a
- * larger one. WIDE: as grow_run's OTHER. */
-static int full_size(struct search *s, struct found *out, struct val *wide,
-                     struct err *e)
-{
-    struct sizer z = {s, out->state, true};
-    struct grow g = {.a = s->a,
-                     .f = s->f,
-                     .budget = &budget_gpu,
-                     .run = run_size,
-                     .payload = &z,
-                     .best = out->state};
-    out->small = out->state;
-    out->small_tried = out->tried;
-    out->small_measure = out->measure;
-    out->small_source = out->source;
-    try_odd(s, out);
-    if (!s->p->alive)
-        return 0;
-    if (grow_run(&g, wide, e) < 0)
-        return -1;
-    if (!val_getb(g.figures, "ok", false)) { /* not without data */
-        z.shapes = false;
-        g.budget = &budget_cpu;
-        g.figures = out->measure;
-        if (grow_run(&g, NULL, e) < 0)
-            return -1;
-    }
-    if (g.best == out->small)
-        return 0;
-    return prove_full(s, g.best, g.figures, out, e) < 0 ? -1 : 0;
 }
 
 /* Does a smaller input have another chance? */
@@ -664,25 +333,25 @@ static int enlarge_and_prove(struct search *s, struct val *state,
     struct val *large = state;
     int rc;
     if (s->conf->gpu)
-        return prove(s, state, out, e);
+        return search_prove(s, state, out, e);
     if (enlarge(s, &large, e) < 0)
         return -1;
-    rc = prove(s, large, out, e);
+    rc = search_prove(s, large, out, e);
     if (rc < 0 && large != state && is_about_module(e))
-        rc = prove(s, state, out, e);
+        rc = search_prove(s, state, out, e);
     return rc;
 }
 
 static int loaded(struct search *s, struct err *e)
 {
     struct val *reply;
-    if (load(s, s->source, s->entry, &reply, e) < 0)
+    if (search_load(s, s->source, s->entry, &reply, e) < 0)
         return -1;
     if (!val_getb(reply, "ok", false)) {
         struct span class = val_gets(reply, "class");
         struct span message = val_gets(reply, "message");
         bool died = val_getb(reply, "died", false);
-        return err_set(e, died ? code_of_death(reply) : ERR_NO_PROPOSAL,
+        return err_set(e, died ? search_death(reply) : ERR_NO_PROPOSAL,
                        "the source cannot be loaded: %.*s: %.*s", (int)class.n,
                        class.p ? class.p : "", (int)MIN(message.n, 200),
                        message.p ? message.p : "");
@@ -745,7 +414,7 @@ static int find(struct search *s, const struct val *first, struct found *out,
     struct err other = {0};
     struct val *state = until_it_runs(s, first, e);
     int rc;
-    *wide = state;
+    *wide = s->wide ? s->wide : state;
     if (!state) {
         if (e->code == ERR_NONE)
             failed(s, e);
@@ -811,7 +480,7 @@ int search_run(struct found *out, struct arena *a, struct probe *p,
     if (rc < 0 && e->code == ERR_QUALITY && c->calls)
         rc = find_without_calls(&s, out, &wide, e);
     if (rc == 0 && c->gpu)
-        rc = full_size(&s, out, wide, e);
+        rc = search_full_size(&s, out, wide, e);
 out:
     probe_end(p);
     if (rc < 0 && !out->source.p)

@@ -15,7 +15,8 @@ import types
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import (TorchDispatchMode,
+                                          _disable_current_modes)
 from torch.utils.flop_counter import flop_registry
 
 KEPT_MAX = 256 << 20  # bytes of results that are kept to tell them apart
@@ -278,6 +279,27 @@ class Calls(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+class Alike(TorchFunctionMode):
+    """Functions that look at devices before they fall into operators get none
+    of their tensors with data when one has none."""
+
+    NAMES = {"scaled_dot_product_attention", "multi_head_attention_forward"}
+
+    def __torch_function__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if getattr(func, "__name__", "") in self.NAMES:
+            found = tensors_of(list(args) + list(kwargs.values()), [])
+            if len({t.is_meta for t in found}) > 1:
+                with _disable_current_modes():
+                    args = tuple(self.one(v) for v in args)
+                    kwargs = {k: self.one(v) for k, v in kwargs.items()}
+        return func(*args, **kwargs)
+
+    @staticmethod
+    def one(v):
+        return bare(v) if isinstance(v, torch.Tensor) and not v.is_meta else v
+
+
 class Hollow(TorchDispatchMode):
     """Construction that leaves large tensors as they were allocated: their
     values do not matter, and their pages are never touched."""
@@ -342,9 +364,18 @@ class Shapes:
         if self.model is None or self.text != text:
             self.model = None
             space = probe.defining(text)
-            with Hollow():
-                self.model = space["Model"](
-                    *space["get_init_inputs"]()).eval()
+
+            def build():
+                return space["Model"](*space["get_init_inputs"]()).eval()
+
+            try:
+                with Hollow():
+                    self.model = build()
+            except RuntimeError as exc:
+                if "can't allocate memory" not in str(exc):
+                    raise
+                with torch.device("meta"):
+                    self.model = build()
             self.text = text
         return self.model
 
@@ -360,9 +391,11 @@ class Shapes:
             inputs = draw()
         probe.where = "forward"
         count = Count(shapes=True, most=STEPS_MAX)
-        trace = Trace(inputs)
-        with torch.no_grad(), trace, count:
+        probe.inputs = inputs
+        probe.trace = trace = Trace(inputs)
+        with torch.no_grad(), Alike(), trace, count:
             result = model(*inputs)
+        probe.trace = None
         outs = tensors_of(as_list(result), [])
         reply = count.figures(model, inputs, outs)
         reply["limits"] = trace.limits

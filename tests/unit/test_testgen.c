@@ -414,6 +414,39 @@ START_TEST(test_sizes_shrink_when_too_long)
 }
 END_TEST
 
+/* A size that became 64 is not the depth's 64. */
+START_TEST(test_defaults_shrink_once)
+{
+    read_facts("class M(nn.Module):\n"
+               "    def __init__(self, hidden_size=8192, depth=64):\n"
+               "        pass\n"
+               "    def forward(self, x):\n"
+               "        return x\n");
+    int64_t shape[] = {2, 16, 8192};
+    struct val *next = scale_smaller_defaults(&a, &f, state_of(shape, 3));
+    ck_assert_str_eq(as_json(state_init(next, SPAN_LIT("depth"))), "2");
+    ck_assert_str_eq(shape_of(next), "[2,16,64]");
+}
+END_TEST
+
+/* Where no image is left to halve: the largest size, then the next one. */
+START_TEST(test_lengths_shrink_when_too_long)
+{
+    struct scale sc;
+    read_facts(FORWARD("", "x", "        return x\n"));
+    int64_t shape[] = {8192, 2, 512};
+    scale_init(&sc, &a, &f, state_of(shape, 3), figures(1e13, 1000));
+    struct val *next = scale_reduce(&sc);
+    ck_assert_str_eq(shape_of(next), "[1024,2,512]");
+    scale_tell(&sc, next, figures(1e11, 1000));
+    next = scale_reduce(&sc);
+    ck_assert_str_eq(shape_of(next), "[1024,2,64]");
+    scale_tell(&sc, next, val_map(&a)); /* does not run */
+    ck_assert_str_eq(shape_of(sc.best), "[1024,2,512]");
+    ck_assert_ptr_null(scale_reduce(&sc));
+}
+END_TEST
+
 struct gate_case {
     const char *figures;
     enum gate_rule rule;
@@ -588,6 +621,8 @@ Suite *testgen_suite(void)
     tcase_add_loop_test(t, test_default_of_option, 0, ARRAY_LEN(default_cases));
     tcase_add_test(t, test_sizes_grow_within_budget);
     tcase_add_test(t, test_sizes_shrink_when_too_long);
+    tcase_add_test(t, test_lengths_shrink_when_too_long);
+    tcase_add_test(t, test_defaults_shrink_once);
     tcase_add_loop_test(t, test_gate_rules, 0, ARRAY_LEN(gate_cases));
     tcase_add_test(t, test_no_class);
     tcase_add_test(t, test_ranges_are_those_that_a_run_found);
