@@ -18,7 +18,8 @@
 #define GPU_MS_GOAL 4.0 /* from here on nothing grows */
 #define GPU_MS_MAX  100.0
 #define GPU_MEMORY  ((int64_t)4 << 30)
-#define GPU_SLOT    ((int64_t)192 << 20) /* inputs and outputs */
+#define GPU_SLOT                                                               \
+    ((int64_t)128 << 20) /* inputs and outputs: the judge's limit */
 
 struct budget {
     double (*ms)(const struct val *figures); /* of one forward */
