@@ -7,7 +7,7 @@ KM_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kernelmill
 
 # libkm.a needs these, and so does every program.
 CORE_PKGS := msgpack libzstd jansson sqlite3 libxxhash libcrypto
-ALL_PKGS := $(CORE_PKGS) check libgit2 libseccomp
+ALL_PKGS := $(CORE_PKGS) check libgit2 libseccomp yaml-0.1
 
 # msgpack's name differs: Debian 12 says msgpack, newer systems msgpack-c.
 FOUND := $(shell for p in $(ALL_PKGS) msgpack-c; do \

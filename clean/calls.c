@@ -2,20 +2,24 @@
 #include "base.h"
 
 #include "clean/calls.h"
+#include "clean/config.h"
 #include "clean/inputs.h"
 #include "clean/secret.h"
 
-#define MAX_CALLS 8 /* in a record */
-#define MAX_SITES                                                              \
-    24                /* of one class that are read; twice: in files that are  \
-                         needed, and in the others */
-#define MAX_USES    4 /* calls of one instance that are looked at */
+#define MAX_CALLS   8   /* in a record */
+#define MAX_SITES   24  /* of one class that are read, of each kind of file */
+#define MAX_USES    4   /* calls of one instance that are looked at */
 #define MAX_NODES   160 /* values inside of one argument */
 #define MAX_NESTING 8
 #define MAX_BYTES   600 /* of one argument, packed */
 #define MAX_NAME    200
+/* Bytes of one configuration as Python. */
+#define MAX_CONFIG (2u << 20)
 /* Bytes of added files whose trees stay until they are read: ten times that. */
 #define MAX_KEPT (4u << 20)
+
+/* Kinds of files. */
+enum { NEEDED, OTHERS, CONFIGS, KINDS };
 
 struct site {
     const struct sfile *f;
@@ -26,7 +30,13 @@ struct site {
 
 struct wanted {
     ARRAY(struct site) sites;
-    int left[2]; /* sites that may still be read: needed files, others */
+    int left[KINDS]; /* sites that may still be read */
+};
+
+/* A file that no module needs. */
+struct own {
+    struct pymod *m;
+    struct config_lines lines; /* of a configuration */
 };
 
 struct calls {
@@ -34,7 +44,7 @@ struct calls {
     struct arena arena;
     struct map classes; /* "PATH\0QUAL" -> struct wanted */
     struct map names;   /* last parts of QUAL, and their aliases */
-    ARRAY(struct pymod *) own;
+    ARRAY(struct own) own;
     size_t kept; /* bytes of text of these */
 };
 
@@ -57,8 +67,10 @@ void calls_free(struct calls *x)
         array_release(&w->sites);
         free(w);
     }
-    for (size_t i = 0; i < x->own.n; i++)
-        pymod_free(x->own.v[i]);
+    for (size_t i = 0; i < x->own.n; i++) {
+        pymod_free(x->own.v[i].m);
+        array_release(&x->own.v[i].lines.of);
+    }
     array_release(&x->own);
     map_release(&x->classes);
     map_release(&x->names);
@@ -66,18 +78,36 @@ void calls_free(struct calls *x)
     free(x);
 }
 
-void calls_add(struct calls *x, struct span path, struct span source)
+static int own_python(struct calls *x, struct own *o, const char *path,
+                      struct span source)
 {
     struct err e;
-    struct pymod *m =
-        pymod_new(x->statics.parser, arena_strdup(&x->arena, path), source, &e);
 
-    if (!m)
+    o->m = pymod_new(x->statics.parser, path, source, &e);
+    x->kept += o->m ? source.n : 0;
+    return o->m ? 0 : -1;
+}
+
+void calls_add(struct calls *x, struct span path, struct span source)
+{
+    struct own o = {0};
+    struct buf python = BUF_INIT(MAX_CONFIG);
+    const char *name = arena_strdup(&x->arena, path);
+    int rc;
+
+    if (config_is(path))
+        rc = config_python(&python, &o.lines, source) ||
+             own_python(x, &o, name, buf_span(&python));
+    else
+        rc = own_python(x, &o, name, source);
+    buf_release(&python);
+    if (rc) {
+        array_release(&o.lines.of);
         return;
-    x->kept += source.n;
+    }
     if (x->kept > MAX_KEPT)
-        pymod_drop_tree(m);
-    array_push(&x->own, m);
+        pymod_drop_tree(o.m);
+    array_push(&x->own, o);
 }
 
 static struct span class_key(struct arena *a, struct span path,
@@ -102,7 +132,8 @@ void calls_want(struct calls *x, struct span path, struct span qual)
     if (!*at) {
         struct wanted *w = xcalloc(1, sizeof(*w));
 
-        w->left[0] = w->left[1] = MAX_SITES;
+        for (int i = 0; i < KINDS; i++)
+            w->left[i] = MAX_SITES;
         *at = w;
     }
     map_put(&x->names, name, x);
@@ -269,6 +300,8 @@ static void read_site(struct calls *c, struct sfile *f, const struct pyread *r,
     struct site x = {.f = f, .line = pymod_line(f->m, r->at)};
     TSNode n;
 
+    if (f->lines)
+        x.line = f->lines[x.line - 1];
     statics_begin(&c->statics);
     n = statics_around(statics_node(&c->statics, f, r->at, r->end), "call", 3);
     if (ts_node_is_null(n) || pynode_end(pynode_field(n, "function")) != r->end)
@@ -298,24 +331,47 @@ static void name_aliases(struct calls *c, const struct pymod *m)
     }
 }
 
+/* The only one of the wanted classes that is called NAME. */
+static struct wanted *only_class(const struct calls *c, struct span name)
+{
+    struct wanted *w = NULL;
+
+    for (size_t i = 0; i < c->classes.n; i++) {
+        struct span key = c->classes.entries[i].key;
+        const char *qual = memchr(key.p, '\0', key.n);
+
+        if (qual &&
+            span_eq((struct span){qual + 1, key.n - (size_t)(qual + 1 - key.p)},
+                    name)) {
+            if (w)
+                return NULL;
+            w = c->classes.entries[i].value;
+        }
+    }
+    return w;
+}
+
 /* The class that read R of F calls, when it is one of those wanted. */
 static struct wanted *wanted_class(struct calls *c, const struct sfile *f,
                                    const struct pyread *r)
 {
     const struct pymod *m = NULL;
-    const struct pydef *d = pyrepo_class(
-        c->statics.names,
-        pyrepo_resolve(c->statics.names, f->m, r->at, r->dotted), &m);
+    const struct pydef *d;
     struct arena a = ARENA_INIT;
     struct wanted *w = NULL;
 
+    if (f->lines && !memchr(r->dotted.p, '.', r->dotted.n))
+        return only_class(c, r->dotted); /* nothing is imported there */
+    d = pyrepo_class(c->statics.names,
+                     pyrepo_resolve(c->statics.names, f->m, r->at, r->dotted),
+                     &m);
     if (d)
         w = map_get(&c->classes, class_key(&a, span_str(m->path), d->qual));
     arena_release(&a);
     return w;
 }
 
-static void read_file(struct calls *c, struct sfile *f, bool needed)
+static void read_file(struct calls *c, struct sfile *f, int kind)
 {
     for (size_t i = 0; i < f->m->reads.n; i++) {
         const struct pyread *r = &f->m->reads.v[i];
@@ -325,9 +381,9 @@ static void read_file(struct calls *c, struct sfile *f, bool needed)
             !map_has(&c->names, span_last_part(r->dotted)))
             continue;
         w = wanted_class(c, f, r);
-        if (!w || w->left[!needed] == 0)
+        if (!w || w->left[kind] == 0)
             continue;
-        w->left[!needed]--;
+        w->left[kind]--;
         read_site(c, f, r, w);
     }
     statics_close(&c->statics);
@@ -342,14 +398,18 @@ void calls_read(struct calls *x, const struct crepo *r)
             statics_add(&x->statics, r->files.v[i]->m);
     n = x->statics.files.n;
     for (size_t i = 0; i < x->own.n; i++)
-        if (!crepo_file(r, span_str(x->own.v[i]->path)))
-            statics_add(&x->statics, x->own.v[i]);
+        if (!crepo_file(r, span_str(x->own.v[i].m->path)))
+            statics_add(&x->statics, x->own.v[i].m)->lines =
+                x->own.v[i].lines.of.v;
     for (size_t i = 0; i < x->statics.files.n && x->classes.n > 0; i++)
         name_aliases(x, x->statics.files.v[i]->m);
     for (size_t i = 0; i < x->statics.files.n && x->classes.n > 0; i++) {
-        read_file(x, x->statics.files.v[i], i < n);
+        struct sfile *f = x->statics.files.v[i];
+        int other = f->lines ? CONFIGS : OTHERS;
+
+        read_file(x, f, i < n ? NEEDED : other);
         if (i >= n)
-            pymod_drop_tree(x->statics.files.v[i]->m);
+            pymod_drop_tree(f->m);
     }
 }
 
@@ -522,14 +582,46 @@ static int by_rank(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* Leave of the N places of LIST the first of those that are alike; how many
+ * are then of Python ([0]) and of configurations ([1]). */
+static size_t distinct(struct ranked *list, size_t n, size_t of[2])
+{
+    struct map seen = MAP_INIT;
+    struct buf b = BUF_INIT(64u << 10);
+    size_t left = 0;
+
+    of[0] = of[1] = 0;
+    for (size_t i = 0; i < n; i++) {
+        buf_clear(&b);
+        if (val_pack(&b, list[i].call) || map_put(&seen, buf_span(&b), list))
+            continue;
+        of[list[i].site->f->lines != NULL]++;
+        list[left++] = list[i];
+    }
+    buf_release(&b);
+    map_release(&seen);
+    return left;
+}
+
+static struct val *one_call(struct arena *a, const struct ranked *x)
+{
+    struct val *one = val_map(a), *call = x->call;
+
+    val_set(a, one, "path", val_strz(a, x->site->f->m->path));
+    val_set(a, one, "line", val_int(a, x->site->line));
+    for (size_t k = 0; k < call->map.n; k++)
+        if (val_len(call->map.v[k]) > 0)
+            val_set(a, one, arena_strdup(a, call->map.keys[k]), call->map.v[k]);
+    return one;
+}
+
 struct val *calls_of(struct calls *x, const struct closure *c, struct span path,
                      struct span qual)
 {
     struct wanted *w = map_get(&x->classes, class_key(c->arena, path, qual));
     struct val *list = val_list(c->arena);
     ARRAY(struct ranked) ranked = {0};
-    struct map seen = MAP_INIT;
-    struct buf b = BUF_INIT(64u << 10);
+    size_t n = 0, of[2];
 
     for (size_t i = 0; w && i < w->sites.n; i++) {
         struct ranked r = rank(c, &w->sites.v[i], i);
@@ -539,25 +631,16 @@ struct val *calls_of(struct calls *x, const struct closure *c, struct span path,
     }
     if (ranked.n > 1)
         qsort(ranked.v, ranked.n, sizeof(*ranked.v), by_rank);
-    for (size_t i = 0; i < ranked.n && val_len(list) < MAX_CALLS; i++) {
-        struct val *one = val_map(c->arena), *call = ranked.v[i].call;
-
-        buf_clear(&b);
-        if (val_pack(&b, call) || map_put(&seen, buf_span(&b), x))
-            continue;
-        val_set(c->arena, one, "path",
-                val_strz(c->arena, ranked.v[i].site->f->m->path));
-        val_set(c->arena, one, "line",
-                val_int(c->arena, ranked.v[i].site->line));
-        for (size_t k = 0; k < call->map.n; k++)
-            if (val_len(call->map.v[k]) > 0)
-                val_set(c->arena, one,
-                        arena_strdup(c->arena, call->map.keys[k]),
-                        call->map.v[k]);
-        val_push(c->arena, list, one);
-    }
-    buf_release(&b);
+    n = distinct(ranked.v, ranked.n, of);
+    /* the best, but of neither Python nor configurations more than half while
+     * the others have more to say */
+    of[0] = MIN(of[0], MAX_CALLS - MIN(of[1], MAX_CALLS / 2));
+    of[1] = MIN(of[1], MAX_CALLS - of[0]);
+    for (size_t i = 0; i < n; i++)
+        if (of[ranked.v[i].site->f->lines != NULL]) {
+            of[ranked.v[i].site->f->lines != NULL]--;
+            val_push(c->arena, list, one_call(c->arena, &ranked.v[i]));
+        }
     array_release(&ranked);
-    map_release(&seen);
     return val_len(list) > 0 ? list : NULL;
 }

@@ -22,7 +22,7 @@
 /* Bytes of the files of one repository that are held. */
 #define MAX_HELD ((size_t)256 << 20)
 /* And of those that only make modules. */
-#define MAX_CALLERS ((size_t)24 << 20)
+#define MAX_CALLERS ((size_t)32 << 20)
 /* CPU seconds for a repository, and for one module after a crash. */
 #define REPO_SECONDS   1800
 #define MODULE_SECONDS 60

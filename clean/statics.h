@@ -26,6 +26,8 @@ struct sfile {
     bool open;          /* the tree is there */
     bool options_known; /* argparse: name -> struct option */
     struct map options;
+    const uint32_t *lines; /* of a configuration (config.h): its line for each
+                              of m's; else NULL */
 };
 
 #define STATICS_BUSY 16

@@ -73,7 +73,7 @@ build_needs='gcc:cmd=gcc make:cmd=make pkg-config:cmd=pkg-config git:cmd=git
     libgit2-dev:pc=libgit2
     libmsgpack-dev:pc=msgpack|msgpack-c libzstd-dev:pc=libzstd
     libjansson-dev:pc=jansson libsqlite3-dev:pc=sqlite3
-    libseccomp-dev:pc=libseccomp libxxhash-dev:pc=libxxhash
+    libyaml-dev:pc=yaml-0.1 libseccomp-dev:pc=libseccomp libxxhash-dev:pc=libxxhash
     libssl-dev:pc=libcrypto libc6-dev:file=/usr/include/stdio.h
     ca-certificates:file=/etc/ssl/certs/ca-certificates.crt jq:cmd=jq
     zstd:cmd=zstd'
