@@ -14,6 +14,11 @@ static void source_fail(struct harvest *h, struct source *s,
     s->note = arena_strdup(&h->arena, span_str(e->msg));
 }
 
+/* Configurations that are read, to see whether they make modules: files, and
+ * bytes of them. */
+#define CONFIGS_MAX      4096
+#define CONFIGS_MAX_TEXT (24u << 20)
+
 static struct source *add_source(struct harvest *h, const struct gitentry *x)
 {
     struct source s = {.path = arena_strdup(&h->arena, x->path),
@@ -50,6 +55,12 @@ static bool is_source(struct span path)
     return span_ends(path, ".py") || span_ends(path, ".ipynb");
 }
 
+static bool is_config(struct span path)
+{
+    return span_ends(path, ".yaml") || span_ends(path, ".yml") ||
+           span_ends(path, ".json");
+}
+
 bool harvest_wants(struct span name, bool folder)
 {
     return folder ? !is_skipped(name) : is_source(name);
@@ -80,6 +91,8 @@ static int visit(void *payload, const struct gitentry *x, struct err *e)
             h->n_notebooks++;
         else
             h->n_python++;
+    } else if (is_config(x->path) && !in_skipped(x->path)) {
+        add_source(h, x)->is_config = true;
     }
     terms_add(h->terms, x->path, x->oid);
     return 0;
@@ -91,9 +104,10 @@ static int read_blob(struct harvest *h, const struct source *s,
 {
     struct buf text = BUF_INIT((size_t)PY_MAX_SOURCE * 4);
     buf_clear(raw);
-    if (gitrepo_blob(h->git, s->oid,
-                     s->is_notebook ? NOTEBOOK_MAX : PY_MAX_SOURCE, raw,
-                     e) != 0)
+    size_t max = s->is_notebook ? NOTEBOOK_MAX
+                 : s->is_config ? CALLER_MAX
+                                : PY_MAX_SOURCE;
+    if (gitrepo_blob(h->git, s->oid, max, raw, e) != 0)
         return -1;
     if (span_starts(buf_span(raw), "version https://git-lfs"))
         return err_set(e, ERR_LFS_POINTER, "git-lfs pointer, not a source");
@@ -127,6 +141,33 @@ static int read_source(struct harvest *h, const struct harvest_kit *kit,
     s->cells = b->cells;
     s->blob = b;
     return 0;
+}
+
+/* Read configurations, JSON after YAML, where there are modules that they could
+ * make. One that cannot be read makes none. */
+static void read_configs(struct harvest *h, const struct harvest_kit *kit,
+                         struct buf *raw)
+{
+    size_t files = 0, total = 0;
+    bool any = false;
+    struct err e;
+    for (size_t i = 0; i < h->sources.n && !any; i++)
+        any = h->sources.v[i].has_module && h->sources.v[i].needed;
+    for (int json = 0; json < 2 && any; json++)
+        for (size_t i = 0; i < h->sources.n; i++) {
+            struct source *s = &h->sources.v[i];
+            struct blob *b;
+            if (!s->is_config || s->code != ERR_NONE ||
+                span_ends(span_str(s->path), ".json") != json)
+                continue;
+            if (files++ == CONFIGS_MAX || total > CONFIGS_MAX_TEXT)
+                return;
+            b = blobs_get(kit->blobs, s->oid, s->path);
+            b->read = b->read || read_blob(h, s, b, raw, &e) == 0;
+            if (b->read)
+                s->text = b->text;
+            total += s->text.n;
+        }
 }
 
 /* Parse what is wanted and was not yet. */
@@ -185,7 +226,8 @@ static void parse_needed(struct harvest *h, struct pyparser *parser)
 {
     struct needs *x = needs_new(h);
     for (size_t i = 0; i < h->sources.n; i++)
-        pyrepo_add_absent(h->py, h->sources.v[i].path);
+        if (!h->sources.v[i].is_config)
+            pyrepo_add_absent(h->py, h->sources.v[i].path);
     needs_modules(x);
     parse_wanted(h, parser);
     if (h->rules->functions)
@@ -249,6 +291,8 @@ static void choose(struct harvest *h, struct span only)
     }
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
+        if (s->is_config)
+            continue; /* they fail and make nothing of their own */
         void **left = only.n > 0 ? map_ref(&ids, span_str(s->oid)) : NULL;
         s->counts = !left || *left;
         if (left)
@@ -272,12 +316,14 @@ static int read_repo(struct harvest *h, const struct harvest_kit *kit,
     choose(h, only);
     for (size_t i = 0; i < h->sources.n; i++) {
         struct source *s = &h->sources.v[i];
-        if (s->code == ERR_NONE && read_source(h, kit, s, &raw, &why) != 0)
+        if (s->code == ERR_NONE && !s->is_config &&
+            read_source(h, kit, s, &raw, &why) != 0)
             source_fail(h, s, &why);
         map_put(&h->by_path, span_str(s->path), (void *)(uintptr_t)(i + 1));
     }
-    buf_release(&raw);
     parse_needed(h, kit->parser);
+    read_configs(h, kit, &raw);
+    buf_release(&raw);
     return 0;
 }
 

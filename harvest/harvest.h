@@ -47,7 +47,7 @@ struct harvest_done {
     int64_t files, bytes;
 };
 
-/* A Python file or notebook of the tree. */
+/* A Python file, notebook or configuration of the tree. */
 struct source {
     char *path; /* raw bytes */
     char oid[OID_HEX + 1];
@@ -55,7 +55,8 @@ struct source {
     char *note;
     struct span text; /* decoded, of `blob` */
     bool is_notebook;
-    bool counts; /* its modules are wanted: not so most of an older commit */
+    bool is_config; /* YAML or JSON: only ever a `caller` */
+    bool counts;    /* its modules are wanted: not so most of an older commit */
     struct nbcells cells; /* of a notebook, of `blob` */
     struct blob *blob;
     struct pymod *mod; /* of `blob` */
@@ -109,6 +110,9 @@ struct needs *needs_new(struct harvest *h);
 void needs_free(struct needs *x);
 void needs_modules(struct needs *x);
 void needs_imports(struct needs *x);
+
+/* Bytes of a file that is taken because it makes modules, at most. */
+#define CALLER_MAX (256u << 10)
 
 /* callers.c: set `caller`; `needed` is complete. */
 void callers_mark(struct harvest *h);
