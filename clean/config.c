@@ -210,7 +210,9 @@ static void put_keywords(struct config *c, int map, bool beside)
         struct span key = node(c, k)->text;
 
         v = node(c, k)->next;
-        if (beside && is_special(key))
+        /* Hydra's own, at the top of a file */
+        if (beside &&
+            (is_special(key) || (map == 0 && span_is(key, "defaults"))))
             continue;
         if (span_is(key, "<<"))
             (void)!buf_adds(&c->body, "**");

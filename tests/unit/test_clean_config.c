@@ -161,6 +161,8 @@ START_TEST(target)
          "\"d\": \"$@n * 2\", \"e\": \"@net#c\"}}\n",
          "n4_ = UNet(c=(n2_), d=(n2_ * 2), e=(n8_), )\nn2_ = 3\n"
          "n8_ = (n2_)\n");
+    same("defaults: [a]\n_target_: a.Net\nx: {defaults: 1}\n",
+         "import a\nn0_ = a.Net(x={'defaults': 1, }, )\n");
     same("- class_path: a.Net\n  init_args: {x: 1}\n- class_path: Net\n"
          "- target: b.Net\n  params: {x: 2}\n- target: a.Net\n  params: 3\n",
          "import a\nimport b\nn1_ = a.Net(x=1, )\nn11_ = b.Net(x=2, )\n");
