@@ -133,7 +133,9 @@ static const struct node *furthest(const struct search *s)
 /* No attempt succeeded: say how far the best one came. */
 static int failed(const struct search *s, struct err *e)
 {
-    const struct node *n = furthest(s);
+    /* none: the time was used up by what ran before */
+    static const struct node nothing;
+    const struct node *n = s->nodes.n ? furthest(s) : &nothing;
     struct span where = val_gets(n->reply, "where");
     struct span class = val_gets(n->reply, "class");
     struct span text = val_gets(n->reply, "message");
