@@ -455,7 +455,8 @@ static bool names_rank(const struct val *names)
 static void set_named(struct moves *m, const struct val *names,
                       const struct val *value, int weight)
 {
-    for (size_t i = 0; i < val_len(names); i++) {
+    /* one side of a comparison may be no value */
+    for (size_t i = 0; value && i < val_len(names); i++) {
         struct span name = val_as_str(val_at(names, i));
         if (params_find(&m->f->init, name) &&
             (value->type == VAL_STR || value->type == VAL_INT ||

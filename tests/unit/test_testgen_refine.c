@@ -225,6 +225,11 @@ static const struct refine_case refine_cases[] = {
      BUILD ",\"frames\":[{\"names\":[],\"cmp\":[{\"op\":\"In\",\"l\":\"a\","
            "\"r\":[\"up\",\"down\"],\"names\":[\"mode\"]}]}]",
      "mode \"up\""},
+    /* in a dict, whose keys are not told by place */
+    {NULL, "M.__init__() missing 1 required positional argument: 'size'",
+     BUILD ",\"frames\":[{\"names\":[],\"cmp\":[{\"op\":\"In\",\"l\":3,"
+           "\"r\":{\"k\":1},\"names\":[\"mode\"]}]}]",
+     "size 64"},
     {NULL, "cannot unpack non-iterable int object",
      BUILD ",\"class\":\"TypeError\"" NAMES("\"dim\""), "dim [64,64]"},
     {NULL, "M.__init__() missing 1 required positional argument: 'size'", BUILD,
