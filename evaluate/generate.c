@@ -63,7 +63,7 @@ int gen_init(struct gen *g, uint64_t seed, struct err *e)
 typedef uint32_t lanes32 __attribute__((vector_size(4 * LANES)));
 typedef uint64_t lanes64 __attribute__((vector_size(8 * LANES)));
 
-VECTORS static void words(struct gen *g, uint64_t stream, uint64_t block,
+VECTORS static void words(const struct gen *g, uint64_t stream, uint64_t block,
                           uint32_t *out, size_t n)
 {
     for (size_t at = 0; at < n; at += (size_t)4 * LANES) {
@@ -200,69 +200,63 @@ void gen_normal(struct gen *g, float *dst, size_t n)
     }
 }
 
-struct shape_of {
-    double lo, hi; /* of a uniform */
-    float factor;
-    bool normal;
-};
-
-static void floats(struct gen *g, const struct input *in,
-                   const struct shape_of *s, char *dst)
+static void floats(const struct gen *g, const struct tensor *t,
+                   const struct fill *x, char *dst)
 {
     uint32_t w[CHUNK];
     float f[CHUNK];
-    uint64_t stream = g->stream++;
-    size_t size = dtype_size(in->t.dtype);
-    for (size_t at = 0; at < in->t.numel; at += CHUNK) {
-        size_t n = MIN(in->t.numel - at, CHUNK);
-        words(g, stream, at / 4, w, CHUNK);
-        if (s->normal) {
+    size_t size = dtype_size(t->dtype);
+    float lo = (float)x->lo, width = (float)(x->hi - x->lo);
+    float factor = (float)x->factor;
+    for (size_t at = 0; at < t->numel; at += CHUNK) {
+        size_t n = MIN(t->numel - at, CHUNK);
+        words(g, x->stream, at / 4, w, CHUNK);
+        if (x->kind == FILL_NORMAL) {
             normal_chunk(w, f);
             for (size_t i = 0; i < n; i++)
-                f[i] *= s->factor;
+                f[i] *= factor;
         } else {
-            float lo = (float)s->lo, width = (float)(s->hi - s->lo);
             for (size_t i = 0; i < n; i++)
                 f[i] = (lo + width * ((float)(int32_t)(w[i] >> 8) * 0x1p-24f)) *
-                       s->factor;
+                       factor;
         }
-        dtype_from_float(in->t.dtype, f, dst + at * size, n);
+        dtype_from_float(t->dtype, f, dst + at * size, n);
     }
 }
 
-static void integers(struct gen *g, const struct input *in, bool bounds,
-                     char *dst)
+static void integers(const struct gen *g, const struct tensor *t,
+                     const struct fill *x, char *dst)
 {
-    double lo = in->lo, hi = in->hi;
-    uint64_t stream = g->stream++, span = (uint64_t)(hi - lo) + 1;
+    double lo = x->lo, hi = x->hi;
+    uint64_t span = (uint64_t)(hi - lo) + 1;
     uint32_t w[CHUNK];
     double d[CHUNK / 2];
-    size_t size = dtype_size(in->t.dtype), n_chunk = CHUNK / 2;
-    for (size_t at = 0; at < in->t.numel; at += n_chunk) {
-        size_t n = MIN(in->t.numel - at, n_chunk);
-        words(g, stream, at / 2, w, CHUNK);
+    size_t size = dtype_size(t->dtype), n_chunk = CHUNK / 2;
+    for (size_t at = 0; at < t->numel; at += n_chunk) {
+        size_t n = MIN(t->numel - at, n_chunk);
+        words(g, x->stream, at / 2, w, CHUNK);
         for (size_t i = 0; i < n; i++) {
-            uint64_t x = (uint64_t)w[2 * i] << 32 | w[2 * i + 1];
-            d[i] = lo + (double)(((unsigned __int128)x * span) >> 64);
-            if (bounds && (x & 7) < 2)
-                d[i] = x & 1 ? lo : hi;
+            uint64_t v = (uint64_t)w[2 * i] << 32 | w[2 * i + 1];
+            d[i] = lo + (double)(((unsigned __int128)v * span) >> 64);
+            if (x->bounds && (v & 7) < 2)
+                d[i] = v & 1 ? lo : hi;
         }
-        dtype_from_double(in->t.dtype, d, dst + at * size, n);
+        dtype_from_double(t->dtype, d, dst + at * size, n);
     }
 }
 
-static void bools(struct gen *g, const struct input *in, double p, char *dst)
+static void bools(const struct gen *g, const struct tensor *t,
+                  const struct fill *x, char *dst)
 {
     uint32_t w[CHUNK];
     double d[CHUNK];
-    uint64_t stream = g->stream++;
-    size_t size = dtype_size(in->t.dtype);
-    for (size_t at = 0; at < in->t.numel; at += CHUNK) {
-        size_t n = MIN(in->t.numel - at, CHUNK);
-        words(g, stream, at / 4, w, CHUNK);
+    size_t size = dtype_size(t->dtype);
+    for (size_t at = 0; at < t->numel; at += CHUNK) {
+        size_t n = MIN(t->numel - at, CHUNK);
+        words(g, x->stream, at / 4, w, CHUNK);
         for (size_t i = 0; i < n; i++)
-            d[i] = (double)w[i] * 0x1p-32 < p;
-        dtype_from_double(in->t.dtype, d, dst + at * size, n);
+            d[i] = (double)w[i] * 0x1p-32 < x->p;
+        dtype_from_double(t->dtype, d, dst + at * size, n);
     }
 }
 
@@ -273,68 +267,108 @@ static void bools(struct gen *g, const struct input *in, double p, char *dst)
  * along the wrong axis or a sum that leaves elements out, both of which hide
  * behind averages of i.i.d. data, change the result here.
  */
-static void structured(struct gen *g, const struct input *in, double factor,
-                       char *dst)
+static void plan_structure(struct gen *g, const struct tensor *t,
+                           struct fill *x)
 {
-    const struct tensor *t = &in->t;
+    x->kind = FILL_STRUCTURE;
+    x->slope_last = gen_uniform(g, 0.5, 1.5);
+    x->slope_first = gen_uniform(g, -1.5, -0.5);
+    x->flat = t->numel ? gen_below(g, t->numel) : 0;
+    x->flat_end = MIN(t->numel, x->flat + t->numel / 16);
+    x->level = (float)gen_uniform(g, 0.2, 0.8);
+    x->stream = g->stream++;
+    x->n_spikes = t->numel ? MIN((size_t)SPIKES_MAX, t->numel / 16 + 1) : 0;
+    for (size_t i = 0; i < x->n_spikes; i++) {
+        float v = (float)(gen_uniform(g, 4, 12) * x->factor);
+        x->spike[i] = gen_below(g, 2) ? v : -v;
+        x->spike_at[i] = gen_below(g, t->numel);
+    }
+}
+
+static void structured(const struct gen *g, const struct tensor *t,
+                       const struct fill *x, char *dst)
+{
     size_t last = t->ndim ? (size_t)t->shape[t->ndim - 1] : 1;
     size_t rows = last ? t->numel / last : 0, size = dtype_size(t->dtype);
-    double a = gen_uniform(g, 0.5, 1.5), b = gen_uniform(g, -1.5, -0.5);
-    size_t n_spikes = MIN((size_t)8, t->numel / 16 + 1);
-    size_t flat = t->numel ? gen_below(g, t->numel) : 0;
-    size_t flat_end = MIN(t->numel, flat + t->numel / 16);
-    float level = (float)gen_uniform(g, 0.2, 0.8), *f;
-    uint64_t stream = g->stream++;
     uint32_t w[CHUNK];
-    float buffer[CHUNK];
+    float f[CHUNK];
 
-    f = buffer;
     for (size_t at = 0; at < t->numel; at += CHUNK) {
         size_t n = MIN(t->numel - at, CHUNK);
-        words(g, stream, at / 4, w, CHUNK);
+        words(g, x->stream, at / 4, w, CHUNK);
         normal_chunk(w, f);
         for (size_t i = 0; i < n; i++) {
             size_t k = at + i, row = k / last, col = k - row * last;
-            double x = a * (double)col / (double)last +
-                       b * (double)row / (double)rows + 0.5 * (double)f[i];
-            f[i] = k >= flat && k < flat_end ? level : (float)(x * factor);
+            double v = x->slope_last * (double)col / (double)last +
+                       x->slope_first * (double)row / (double)rows +
+                       0.5 * (double)f[i];
+            f[i] = k >= x->flat && k < x->flat_end ? x->level
+                                                   : (float)(v * x->factor);
         }
         dtype_from_float(t->dtype, f, dst + at * size, n);
     }
-    for (size_t i = 0; t->numel && i < n_spikes; i++) {
-        float v = (float)(gen_uniform(g, 4, 12) * factor);
-        v = gen_below(g, 2) ? v : -v;
-        dtype_from_float(t->dtype, &v, dst + gen_below(g, t->numel) * size, 1);
+    for (size_t i = 0; i < x->n_spikes; i++)
+        dtype_from_float(t->dtype, &x->spike[i], dst + x->spike_at[i] * size,
+                         1);
+}
+
+void gen_plan(struct gen *g, const struct input *in, enum config_id config,
+              bool later, struct fill *out)
+{
+    const struct config *c = &configs[config];
+    double factor = c->factor;
+    struct fill x = {.lo = in->lo, .hi = in->hi, .p = in->p};
+
+    if (later && c->jitter > 0)
+        factor *= gen_uniform(g, 1 - c->jitter, 1 + c->jitter);
+    if (in->dist == DIST_INT) {
+        x.kind = FILL_INTS;
+        x.bounds = c->transform == TRANSFORM_BOUNDS;
+    } else if (in->dist == DIST_BOOL) {
+        x.kind = FILL_BOOLS;
+        if (c->transform == TRANSFORM_BOUNDS && in->p > 0 && in->p < 1)
+            x.p = gen_below(g, 2) ? 0.1 : 0.9;
+    } else if (c->target == TARGET_FLOATS &&
+               c->transform == TRANSFORM_STRUCTURE) {
+        x.factor = factor;
+        plan_structure(g, &in->t, &x);
+        *out = x;
+        return;
+    } else {
+        x.kind = in->dist == DIST_NORMAL || c->transform == TRANSFORM_NORMAL
+                     ? FILL_NORMAL
+                     : FILL_UNIFORM;
+        x.factor = c->target == TARGET_FLOATS ? factor : 1;
+    }
+    x.stream = g->stream++;
+    *out = x;
+}
+
+void gen_fill(const struct gen *g, const struct tensor *t, const struct fill *f,
+              void *dst)
+{
+    switch (f->kind) {
+    case FILL_INTS:
+        integers(g, t, f, dst);
+        break;
+    case FILL_BOOLS:
+        bools(g, t, f, dst);
+        break;
+    case FILL_STRUCTURE:
+        structured(g, t, f, dst);
+        break;
+    default:
+        floats(g, t, f, dst);
+        break;
     }
 }
 
 void gen_input(struct gen *g, const struct input *in, enum config_id config,
                bool later, void *dst)
 {
-    const struct config *c = &configs[config];
-    double factor = c->factor;
-    struct shape_of s = {.lo = in->lo, .hi = in->hi};
-
-    if (later && c->jitter > 0)
-        factor *= gen_uniform(g, 1 - c->jitter, 1 + c->jitter);
-    if (in->dist == DIST_INT) {
-        integers(g, in, c->transform == TRANSFORM_BOUNDS, dst);
-        return;
-    }
-    if (in->dist == DIST_BOOL) {
-        double p = in->p;
-        if (c->transform == TRANSFORM_BOUNDS && p > 0 && p < 1)
-            p = gen_below(g, 2) ? 0.1 : 0.9;
-        bools(g, in, p, dst);
-        return;
-    }
-    if (c->target == TARGET_FLOATS && c->transform == TRANSFORM_STRUCTURE) {
-        structured(g, in, factor, dst);
-        return;
-    }
-    s.normal = in->dist == DIST_NORMAL || c->transform == TRANSFORM_NORMAL;
-    s.factor = c->target == TARGET_FLOATS ? (float)factor : 1.0f;
-    floats(g, in, &s, dst);
+    struct fill f;
+    gen_plan(g, in, config, later, &f);
+    gen_fill(g, &in->t, &f, dst);
 }
 
 void gen_affine(struct gen *g, int dtype, void *data, size_t n)

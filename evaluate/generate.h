@@ -51,8 +51,40 @@ double gen_uniform(struct gen *g, double lo, double hi); /* [lo, hi) */
 void gen_shuffle(struct gen *g, int *v, size_t n);
 void gen_normal(struct gen *g, float *dst, size_t n);
 
-/* One input tensor under a configuration, in its own dtype, to DST. LATER: a
- * ring after the first (jitter applies). */
+#define SPIKES_MAX 8
+
+/* How one tensor is filled: everything that is random but its elements, which
+ * are words of STREAM. The CPU and a GPU make the same bytes of it. */
+struct fill {
+    enum {
+        FILL_NORMAL,
+        FILL_UNIFORM,
+        FILL_INTS,
+        FILL_BOOLS,
+        FILL_STRUCTURE
+    } kind;
+    uint64_t stream;
+    double lo, hi; /* uniform, ints */
+    double p;      /* bools */
+    bool bounds;   /* ints: a quarter of them at the bounds */
+    double factor;
+    /* structure: slopes, the stretch [flat, flat_end) of LEVEL, spikes */
+    double slope_last, slope_first;
+    uint64_t flat, flat_end;
+    float level;
+    size_t n_spikes;
+    uint64_t spike_at[SPIKES_MAX];
+    float spike[SPIKES_MAX];
+};
+
+/* One input tensor under a configuration. LATER: a ring after the first (jitter
+ * applies). */
+void gen_plan(struct gen *g, const struct input *in, enum config_id config,
+              bool later, struct fill *out);
+/* Its elements, in its own dtype, to DST. */
+void gen_fill(const struct gen *g, const struct tensor *t, const struct fill *f,
+              void *dst);
+/* Both. */
 void gen_input(struct gen *g, const struct input *in, enum config_id config,
                bool later, void *dst);
 /* D7 on one parameter of N elements: a in [0.6, 1.5), b in [0.1, 0.4) of its

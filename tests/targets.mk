@@ -83,7 +83,7 @@ check-unit: $(UNIT_BIN)
 check-cli: all $(BUILD)/lib/failio.so
 	@$(RUN_ENV) tests/cli/run.sh $(CASES)
 
-check-gpu: all
+check-gpu: all $(UNIT_BIN)
 	@$(RUN_ENV) SUITE=gpu tests/cli/run.sh $(CASES)
 
 check-fuzz: $(FUZZ_BINS)

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include "embed.h"
+#include "evaluate/cuda/gpu.h"
+#include "mem.h"
+
+EMBED_DECLARE(data_cu);
+
+/* CUdevice_attribute */
+#define ATTRIBUTE_UNITS 16
+#define ATTRIBUTE_L2    38
+#define ATTRIBUTE_MAJOR 75
+#define ATTRIBUTE_MINOR 76
+#define ATTRIBUTE_VMM   102 /* virtual memory management */
+#define ATTRIBUTE_FDS   103 /* handles as descriptors */
+
+#define STREAM_OWN 1 /* does not wait for the null stream */
+#define THREADS    256
+/* Blocks for each multiprocessor: enough for all of its threads. */
+#define BLOCKS 8
+
+#define TRY(d, call, what)                                                     \
+    cuda_check((d)->cu->call, ERR_INFRASTRUCTURE, what, e)
+
+static struct cuda_memory memory_of(const struct gpu *d)
+{
+    return (struct cuda_memory){.type = CUDA_MEMORY_PINNED,
+                                .handles = CUDA_HANDLE_FD,
+                                .location = CUDA_ON_DEVICE,
+                                .device = d->ordinal};
+}
+
+static int describe(struct gpu *d, int device, struct err *e)
+{
+    int major = 0, minor = 0, l2 = 0, vmm = 0, fds = 0;
+    struct cuda_memory m;
+
+    if (TRY(d, device_name(d->name, sizeof(d->name), device), "name of GPU") ||
+        TRY(d, device_attribute(&major, ATTRIBUTE_MAJOR, device), "GPU") ||
+        TRY(d, device_attribute(&minor, ATTRIBUTE_MINOR, device), "GPU") ||
+        TRY(d, device_attribute(&l2, ATTRIBUTE_L2, device), "GPU") ||
+        TRY(d, device_attribute(&vmm, ATTRIBUTE_VMM, device), "GPU") ||
+        TRY(d, device_attribute(&fds, ATTRIBUTE_FDS, device), "GPU") ||
+        TRY(d, device_attribute(&d->units, ATTRIBUTE_UNITS, device), "GPU") ||
+        TRY(d, device_memory(&d->memory, device), "memory of GPU") ||
+        TRY(d, driver_version(&d->driver), "version of the driver"))
+        return -1;
+    if (!vmm || !fds)
+        return err_set(e, ERR_UNAVAILABLE,
+                       "GPU '%s' cannot share memory by descriptor", d->name);
+    d->cc = major * 10 + minor;
+    d->l2 = (size_t)l2;
+    m = memory_of(d);
+    return TRY(d, granularity(&d->granularity, &m, 0), "size of pages");
+}
+
+static int load_kernels(struct gpu *d, const char *python, struct err *e)
+{
+    const struct nvrtc *n = nvrtc_open(python, e);
+    struct buf code = BUF_INIT(16u << 20);
+    int major = 0, minor = 0, rc = -1;
+
+    if (!n)
+        return -1;
+    if (n->version(&major, &minor) == 0)
+        d->compiler = major * 1000 + minor * 10;
+    if (nvrtc_build(n, EMBED_SPAN(data_cu), "data.cu", d->cc, &code, e))
+        goto out;
+    if (TRY(d, module_load(&d->module, code.p), "own kernels") ||
+        TRY(d, function_get(&d->normals, d->module, "km_normals"), "kernel") ||
+        TRY(d, function_get(&d->uniforms, d->module, "km_uniforms"),
+            "kernel") ||
+        TRY(d, function_get(&d->integers, d->module, "km_integers"),
+            "kernel") ||
+        TRY(d, function_get(&d->one, d->module, "km_one"), "kernel") ||
+        TRY(d, function_get(&d->repeat, d->module, "km_repeat"), "kernel"))
+        goto out;
+    rc = 0;
+out:
+    buf_release(&code);
+    return rc;
+}
+
+int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
+{
+    int n = 0, device = 0;
+
+    *d = (struct gpu){.ordinal = ordinal};
+    d->cu = cuda_driver(e);
+    if (!d->cu)
+        return -1;
+    if (d->cu->device_count(&n) || ordinal < 0 || ordinal >= n)
+        return err_set(e, ERR_UNAVAILABLE, "no GPU %d: the driver shows %d",
+                       ordinal, n);
+    if (TRY(d, device_get(&device, ordinal), "GPU") || describe(d, device, e) ||
+        TRY(d, context_retain(&d->context, device), "context of the GPU") ||
+        TRY(d, context_set(d->context), "context of the GPU") ||
+        TRY(d, stream_create(&d->stream, STREAM_OWN), "stream"))
+        return -1;
+    return load_kernels(d, python, e);
+}
+
+void gpu_close(struct gpu *d)
+{
+    if (!d->cu)
+        return;
+    if (d->module)
+        d->cu->module_unload(d->module);
+    if (d->stream)
+        d->cu->stream_destroy(d->stream);
+    if (d->context)
+        d->cu->context_release(d->ordinal);
+    *d = (struct gpu){0};
+}
+
+/* ---- arenas ---- */
+
+/* Give the memory of A->handle addresses, in this process. */
+static int map(struct gpu *d, struct gpu_arena *a, struct err *e)
+{
+    struct cuda_access access = {CUDA_ON_DEVICE, d->ordinal, CUDA_READ_WRITE};
+
+    if (TRY(d, address_reserve(&a->at, a->size, 0, 0, 0), "addresses"))
+        return -1;
+    if (TRY(d, memory_map(a->at, a->size, 0, a->handle, 0), "arena")) {
+        d->cu->address_free(a->at, a->size);
+        a->at = 0;
+        return -1;
+    }
+    return TRY(d, memory_access(a->at, a->size, &access, 1), "arena");
+}
+
+static size_t rounded(const struct gpu *d, size_t size)
+{
+    return (MAX(size, (size_t)1) + d->granularity - 1) / d->granularity *
+           d->granularity;
+}
+
+int gpu_arena_new(struct gpu *d, size_t size, struct gpu_arena *a,
+                  struct err *e)
+{
+    struct cuda_memory m = memory_of(d);
+
+    *a = (struct gpu_arena){.fd = -1, .size = rounded(d, size)};
+    if (a->size < size)
+        return err_set(e, ERR_INFRASTRUCTURE, "an arena of %zu bytes", size);
+    if (TRY(d, memory_create(&a->handle, a->size, &m, 0), "arena"))
+        return -1;
+    if (TRY(d, memory_export(&a->fd, a->handle, CUDA_HANDLE_FD, 0),
+            "descriptor of an arena") ||
+        map(d, a, e)) {
+        gpu_arena_free(d, a);
+        return -1;
+    }
+    return 0;
+}
+
+int gpu_arena_import(struct gpu *d, int fd, size_t size, struct gpu_arena *a,
+                     struct err *e)
+{
+    *a = (struct gpu_arena){.fd = -1, .size = rounded(d, size)};
+    if (TRY(d, memory_import(&a->handle, (void *)(intptr_t)fd, CUDA_HANDLE_FD),
+            "descriptor of an arena"))
+        return -1;
+    if (map(d, a, e)) {
+        gpu_arena_free(d, a);
+        return -1;
+    }
+    return 0;
+}
+
+void gpu_arena_free(struct gpu *d, struct gpu_arena *a)
+{
+    if (a->at) {
+        d->cu->memory_unmap(a->at, a->size);
+        d->cu->address_free(a->at, a->size);
+    }
+    if (a->handle)
+        d->cu->memory_release(a->handle);
+    if (a->fd >= 0)
+        close(a->fd);
+    *a = (struct gpu_arena){.fd = -1};
+}
+
+/* ---- work ---- */
+
+int gpu_wait(struct gpu *d, struct err *e)
+{
+    return TRY(d, stream_wait(d->stream), "GPU");
+}
+
+int gpu_write(struct gpu *d, uint64_t to, const void *from, size_t n,
+              struct err *e)
+{
+    if (TRY(d, copy_in(to, from, n, d->stream), "copy to the GPU"))
+        return -1;
+    return gpu_wait(d, e);
+}
+
+int gpu_read(struct gpu *d, void *to, uint64_t from, size_t n, struct err *e)
+{
+    if (TRY(d, copy_out(to, from, n, d->stream), "copy from the GPU"))
+        return -1;
+    return gpu_wait(d, e);
+}
+
+/* KERNEL over N units of work. */
+static int launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
+                  struct err *e)
+{
+    uint64_t most = (uint64_t)d->units * BLOCKS;
+    uint64_t blocks = MIN((n + THREADS - 1) / THREADS, most);
+
+    if (n == 0)
+        return 0;
+    return TRY(d,
+               launch(kernel, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0,
+                      d->stream, arguments, NULL),
+               "own kernel");
+}
+
+/* struct data of data.cu. */
+struct data {
+    uint64_t to, n, stream;
+    uint32_t key[2];
+    int dtype, kind;
+    double lo, hi, p, factor;
+    int bounds;
+    float level;
+    double slope_last, slope_first;
+    uint64_t last, rows, flat, flat_end;
+};
+
+int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
+             const struct fill *f, uint64_t to, struct err *e)
+{
+    uint64_t last = t->ndim ? (uint64_t)t->shape[t->ndim - 1] : 1;
+    struct data x = {.to = to,
+                     .n = t->numel,
+                     .stream = f->stream,
+                     .key = {g->key[0], g->key[1]},
+                     .dtype = t->dtype,
+                     .kind = (int)f->kind,
+                     .lo = f->lo,
+                     .hi = f->hi,
+                     .p = f->p,
+                     .factor = f->factor,
+                     .bounds = f->bounds,
+                     .level = f->level,
+                     .slope_last = f->slope_last,
+                     .slope_first = f->slope_first,
+                     .last = last,
+                     .rows = last ? t->numel / last : 0,
+                     .flat = f->flat,
+                     .flat_end = f->flat_end};
+    void *arguments[] = {&x, NULL, NULL};
+    void *kernel = f->kind == FILL_INTS ? d->integers
+                   : f->kind == FILL_BOOLS || f->kind == FILL_UNIFORM
+                       ? d->uniforms
+                       : d->normals;
+
+    if (launch(d, kernel, t->numel / (f->kind == FILL_INTS ? 2 : 4) + 1,
+               arguments, e))
+        return -1;
+    for (size_t i = 0; f->kind == FILL_STRUCTURE && i < f->n_spikes; i++) {
+        uint64_t at = f->spike_at[i];
+        float v = f->spike[i];
+        arguments[1] = &at;
+        arguments[2] = &v;
+        if (TRY(d,
+                launch(d->one, 1, 1, 1, 1, 1, 1, 0, d->stream, arguments, NULL),
+                "own kernel"))
+            return -1;
+    }
+    return 0;
+}
+
+int gpu_repeat(struct gpu *d, uint64_t to, size_t n, uint64_t from,
+               size_t period, struct err *e)
+{
+    uint64_t count = n, every = period;
+    void *arguments[] = {&to, &count, &from, &every};
+
+    if (period == 0)
+        return err_set(e, ERR_INTERNAL, "nothing to repeat");
+    return launch(d, d->repeat, count, arguments, e);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One GPU as the judge uses it: its context, arenas that another process can
+ * map by descriptor, and the judge's own kernels, compiled for it when it is
+ * opened. All work is on one stream.
+ */
+#ifndef KM_EVALUATE_CUDA_GPU_H
+#define KM_EVALUATE_CUDA_GPU_H
+
+#include "evaluate/cuda/cuda.h"
+#include "evaluate/generate.h"
+
+struct gpu {
+    const struct cuda_driver *cu;
+    int ordinal;
+    int cc;                         /* compute capability: 90 */
+    int units;                      /* multiprocessors */
+    int driver, compiler;           /* versions: 13000 */
+    size_t l2, memory, granularity; /* bytes */
+    char name[80];
+    void *context, *stream, *module;
+    void *normals, *uniforms, *integers, *one, *repeat; /* kernels */
+};
+
+/* Memory of the GPU at AT; FD for the process that may map it. */
+struct gpu_arena {
+    uint64_t at, handle;
+    size_t size;
+    int fd;
+};
+
+/* GPU number ORDINAL of those that the driver shows. PYTHON as for nvrtc_open.
+ * ERR_UNAVAILABLE: there is none, or no compiler. gpu_close in any case. */
+int gpu_open(struct gpu *d, int ordinal, const char *python,
+             struct err *e) MUST_USE;
+void gpu_close(struct gpu *d);
+
+/* SIZE bytes or some more, to A->size; its bytes are whatever they are. */
+int gpu_arena_new(struct gpu *d, size_t size, struct gpu_arena *a,
+                  struct err *e) MUST_USE;
+/* Map what FD of another process gives, SIZE bytes; FD stays the caller's. */
+int gpu_arena_import(struct gpu *d, int fd, size_t size, struct gpu_arena *a,
+                     struct err *e) MUST_USE;
+void gpu_arena_free(struct gpu *d, struct gpu_arena *a);
+
+/* Complete when they return. */
+int gpu_write(struct gpu *d, uint64_t to, const void *from, size_t n,
+              struct err *e) MUST_USE;
+int gpu_read(struct gpu *d, void *to, uint64_t from, size_t n,
+             struct err *e) MUST_USE;
+int gpu_wait(struct gpu *d, struct err *e) MUST_USE;
+
+/* These two are queued. gen_fill of generate.h, at TO. */
+int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
+             const struct fill *f, uint64_t to, struct err *e) MUST_USE;
+/* N bytes at TO, the PERIOD bytes at FROM (of the GPU) again and again. */
+int gpu_repeat(struct gpu *d, uint64_t to, size_t n, uint64_t from,
+               size_t period, struct err *e) MUST_USE;
+
+#endif

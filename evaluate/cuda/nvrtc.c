@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "base.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+
+#include "evaluate/cuda/cuda.h"
+#include "mem.h"
+
+#define LOG_MAX (64u << 10)
+
+static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                    "libnvrtc.so"};
+/* Where PyTorch's packages have it, below the interpreter's prefix. */
+static const char *const packages[] = {
+    "lib/python3*/site-packages/nvidia/cu1*/lib/libnvrtc.so.1[0-9]",
+    "lib/python3*/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.1[0-9]"};
+
+static void *try_folder(const char *folder)
+{
+    void *lib = NULL;
+    for (size_t i = 0; !lib && i < ARRAY_LEN(names); i++) {
+        char *path = xasprintf("%s/%s", folder, names[i]);
+        lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        free(path);
+    }
+    return lib;
+}
+
+/* The folder above the one that PYTHON lies in, as it is called: that of a
+ * virtual environment is a link. */
+static void *try_packages(const char *python)
+{
+    const char *end = strrchr(python, '/');
+    size_t n = end ? (size_t)(end - python) : 0;
+    void *lib = NULL;
+    while (n > 0 && python[n - 1] != '/')
+        n--;
+    for (size_t i = 0; n > 0 && !lib && i < ARRAY_LEN(packages); i++) {
+        char *pattern = xasprintf("%.*s%s", (int)n, python, packages[i]);
+        glob_t g;
+        if (glob(pattern, 0, NULL, &g) == 0) {
+            for (size_t k = 0; k < g.gl_pathc && !lib; k++)
+                lib = dlopen(g.gl_pathv[k], RTLD_NOW | RTLD_LOCAL);
+            globfree(&g);
+        }
+        free(pattern);
+    }
+    return lib;
+}
+
+static void *open_library(const char *python)
+{
+    const char *home = getenv("CUDA_HOME");
+    void *lib = NULL;
+    if (home && *home) {
+        char *folder = xasprintf("%s/lib64", home);
+        lib = try_folder(folder);
+        free(folder);
+    }
+    for (size_t i = 0; !lib && i < ARRAY_LEN(names); i++)
+        lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!lib && python) {
+        char *real = realpath(python, NULL);
+        lib = try_packages(python);
+        if (!lib && real)
+            lib = try_packages(real);
+        free(real);
+    }
+    return lib ? lib : try_folder("/usr/local/cuda/lib64");
+}
+
+const struct nvrtc *nvrtc_open(const char *python, struct err *e)
+{
+    static struct nvrtc opened;
+    struct nvrtc n = {0};
+    bool all = true;
+
+    if (opened.lib)
+        return &opened;
+    n.lib = open_library(python);
+    if (!n.lib) {
+        err_set(e, ERR_UNAVAILABLE, "no CUDA compiler: libnvrtc is not here");
+        err_hint(e, "set CUDA_HOME, or use a python with PyTorch for CUDA");
+        return NULL;
+    }
+#define NV(name, symbol, arguments)                                            \
+    *(void **)&n.name = dlsym(n.lib, symbol);                                  \
+    all = all && n.name;
+#include "evaluate/cuda/cuda.def"
+    if (!all) {
+        err_set(e, ERR_UNAVAILABLE, "libnvrtc is too old");
+        dlclose(n.lib);
+        return NULL;
+    }
+    opened = n;
+    return &opened;
+}
+
+/* The log's first error, else its first line. */
+static void tell(const struct nvrtc *n, void *program, const char *name,
+                 struct err *e)
+{
+    size_t size = 0;
+    char *log, *line;
+
+    if (n->log_size(program, &size) || size == 0 || size > LOG_MAX) {
+        err_set(e, ERR_INTERNAL, "%s cannot be compiled", name);
+        return;
+    }
+    log = xcalloc(1, size + 1);
+    if (n->log(program, log))
+        log[0] = '\0';
+    line = strstr(log, "error:");
+    line = line ? line : log;
+    line[strcspn(line, "\n")] = '\0';
+    err_set(e, ERR_INTERNAL, "%s cannot be compiled: %s", name, line);
+    free(log);
+}
+
+int nvrtc_build(const struct nvrtc *n, struct span source, const char *name,
+                int cc, struct buf *out, struct err *e)
+{
+    char arch[40];
+    const char *const options[] = {arch, "--fmad=false", "--std=c++17"};
+    char *text = xmemdup0(source), *code = NULL;
+    void *program = NULL;
+    size_t size = 0;
+    int rc = -1;
+
+    snprintf(arch, sizeof(arch), "--gpu-architecture=sm_%d", cc);
+    if (n->create(&program, text, name, 0, NULL, NULL)) {
+        err_set(e, ERR_INTERNAL, "%s: the compiler does not start", name);
+        goto out;
+    }
+    if (n->compile(program, ARRAY_LEN(options), options)) {
+        tell(n, program, name, e);
+        goto out;
+    }
+    if (n->cubin_size(program, &size) || size == 0) {
+        err_set(e, ERR_INTERNAL, "%s: no code for %s", name, arch);
+        goto out;
+    }
+    code = xmalloc(size);
+    if (n->cubin(program, code) || buf_add(out, code, size))
+        err_set(e, ERR_INTERNAL, "%s: its code cannot be read", name);
+    else
+        rc = 0;
+out:
+    if (program)
+        n->destroy(&program);
+    free(code);
+    free(text);
+    return rc;
+}
