@@ -192,35 +192,51 @@ static double rms(const struct tensor *t, const void *data, const double *exact)
     return t->numel ? sqrt(sum / (double)t->numel) : 0;
 }
 
-#define SAMPLES     4096
 #define SAMPLES_MIN 20 /* fewer have no quantile */
 /* 10 % of normal values are under 0.126 of their root mean square. */
 #define SMALL_FACTOR 16
 
-/* s of compare.h. The sample is spread by a fixed generator, so that it follows
- * no row or column. */
+size_t sample_places(size_t numel, uint64_t *out)
+{
+    size_t n = MIN(numel, (size_t)COMPARE_SAMPLES);
+    uint64_t state = 1;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = i;
+        if (numel > COMPARE_SAMPLES) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            out[i] = ((state >> 32) * numel) >> 32;
+        }
+    }
+    return n;
+}
+
+double small_of(double *sample, size_t n, double rms_all)
+{
+    size_t some = 0;
+    for (size_t i = 0; i < n; i++)
+        if (sample[i] > 0 || sample[i] < 0)
+            sample[some++] = fabs(sample[i]);
+    if (some < SAMPLES_MIN)
+        return rms_all;
+    qsort(sample, some, sizeof(*sample), cmp_double);
+    return fmin(rms_all, SMALL_FACTOR * sample[some / 10]);
+}
+
+/* s of compare.h. */
 static double small_size(const struct tensor *t, const void *data,
                          const double *exact, double rms_all)
 {
-    double v[SAMPLES] = {0};
-    size_t size = dtype_size(t->dtype), n = 0;
-    uint64_t state = 1;
-    for (size_t i = 0; i < MIN(t->numel, SAMPLES); i++) {
-        size_t at = i;
-        if (t->numel > SAMPLES) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            at = (size_t)(((state >> 32) * t->numel) >> 32);
-        }
-        double x = exact ? exact[at] : 0;
-        if (!exact)
-            dtype_to_double(t->dtype, (const char *)data + at * size, &x, 1);
-        if (x > 0 || x < 0)
-            v[n++] = fabs(x);
+    uint64_t at[COMPARE_SAMPLES];
+    double v[COMPARE_SAMPLES] = {0};
+    size_t size = dtype_size(t->dtype), n = sample_places(t->numel, at);
+    for (size_t i = 0; i < n; i++) {
+        if (exact)
+            v[i] = exact[at[i]];
+        else
+            dtype_to_double(t->dtype, (const char *)data + at[i] * size, &v[i],
+                            1);
     }
-    if (n < SAMPLES_MIN)
-        return rms_all;
-    qsort(v, n, sizeof(*v), cmp_double);
-    return fmin(rms_all, SMALL_FACTOR * v[n / 10]);
+    return small_of(v, n, rms_all);
 }
 
 /* Largest |a - b| and |a - b| / max(|b|, s) so far. */
@@ -301,11 +317,20 @@ bool all_finite(const struct tensor *t, const void *data)
     return true;
 }
 
-/* The limits of one tensor: everything but the element. */
-struct limits {
-    double kb, kbv; /* absolute and relative */
-    double t, s, own, own_rel, ulps;
-};
+struct limits limits_of(int dtype, double s, double own, double own_rel,
+                        double terms)
+{
+    bool half = dtype == KM_FLOAT16 || dtype == KM_BFLOAT16;
+    return (struct limits){
+        .kb = half ? 1e-2 : 1e-4,
+        .kbv = half ? 1e-2 : 1e-3,
+        .t = half ? 1e-2 : 1e-3,
+        .s = s,
+        .own = own,
+        .own_rel = own_rel,
+        .ulps = 4 * fmin(dtype_roundoff(dtype), 0x1p-24) * sqrt(fmax(1, terms)),
+    };
+}
 
 /* What a pass over a chunk counts. */
 struct counts {
@@ -384,12 +409,9 @@ bool compare_tensor(const struct comparison *c, struct compared *out)
     const struct tensor *t = c->t;
     size_t size = dtype_size(t->dtype);
     double x[CHUNK], r[CHUNK];
-    bool half = t->dtype == KM_FLOAT16 || t->dtype == KM_BFLOAT16;
-    struct limits l = {.kb = half ? 1e-2 : 1e-4,
-                       .kbv = half ? 1e-2 : 1e-3,
-                       .t = half ? 1e-2 : 1e-3};
+    struct limits l;
     struct counts k = {0};
-    double all;
+    double all, small, own, own_rel;
 
     if (c->how == COMPARE_EXACT) {
         compare_exact(c, out);
@@ -400,13 +422,12 @@ bool compare_tensor(const struct comparison *c, struct compared *out)
     all = rms(t, c->reference, c->exact);
     if (!isfinite(all) || (c->exact && !all_finite(t, c->reference)))
         return false;
-    l.s = small_size(t, c->reference, c->exact, all);
+    small = small_size(t, c->reference, c->exact, all);
     if (c->exact)
-        max_difference(t, c->reference, c->exact, l.s, &l.own, &l.own_rel);
-    l.own = c->exact ? 2 * l.own : 3 * c->error.part * all;
-    l.own_rel = c->exact ? 2 * l.own_rel : 3 * c->error.relative;
-    l.ulps =
-        4 * fmin(dtype_roundoff(t->dtype), 0x1p-24) * sqrt(fmax(1, c->terms));
+        max_difference(t, c->reference, c->exact, small, &own, &own_rel);
+    own = c->exact ? 2 * own : 3 * c->error.part * all;
+    own_rel = c->exact ? 2 * own_rel : 3 * c->error.relative;
+    l = limits_of(t->dtype, small, own, own_rel, c->terms);
     for (size_t at = 0; at < t->numel; at += CHUNK) {
         size_t n = MIN(t->numel - at, CHUNK);
         const char *pc = (const char *)c->candidate + at * size;

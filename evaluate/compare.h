@@ -74,6 +74,28 @@ struct comparison {
  * when the reference itself is not finite: then nothing is added. */
 bool compare_tensor(const struct comparison *c, struct compared *out);
 
+/* ---- parts that a device's own comparison shares ---- */
+
+/* The limits of one tensor: everything but the element. */
+struct limits {
+    double kb, kbv; /* absolute and relative */
+    double t, s, own, own_rel, ulps;
+};
+
+/* s, n and the allowance for the reference's own error (2 E) as above; this
+ * absolute, and relative to max(|R|, s). */
+struct limits limits_of(int dtype, double s, double own, double own_rel,
+                        double terms);
+
+#define COMPARE_SAMPLES 4096
+
+/* The places of a tensor of NUMEL elements that s is told from, to OUT (room
+ * for COMPARE_SAMPLES), spread by a fixed generator so that they follow no row
+ * or column; how many. */
+size_t sample_places(size_t numel, uint64_t *out);
+/* s from N values of R there, which it reorders. */
+double small_of(double *sample, size_t n, double rms_all);
+
 /* Of the reference's own output against R, which is finite. */
 struct own_error reference_error(const struct tensor *t, enum compare_kind how,
                                  const void *reference, const double *exact);

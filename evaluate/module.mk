@@ -16,8 +16,9 @@ km-runner-c_SRCS := evaluate/runner_c.c evaluate/task.c evaluate/dtype.c
 km-runner-c_ARCHIVES := run
 # Jailed under an address space limit, which the sanitizers do not survive.
 km-runner-c_NOSAN := 1
-EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu
+EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
+	evaluate/cuda/compare.cu
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
 	evaluate/outcome.c evaluate/memory.c evaluate/cuda/cuda.c \
-	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c
+	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c

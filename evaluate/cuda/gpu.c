@@ -6,6 +6,7 @@
 #include "mem.h"
 
 EMBED_DECLARE(data_cu);
+EMBED_DECLARE(compare_cu);
 
 /* CUdevice_attribute */
 #define ATTRIBUTE_UNITS 16
@@ -19,6 +20,8 @@ EMBED_DECLARE(data_cu);
 #define THREADS    256
 /* Blocks for each multiprocessor: enough for all of its threads. */
 #define BLOCKS 8
+/* Totals of all blocks, or samples: compare.c. */
+#define WORK_SIZE ((size_t)2 << 20)
 
 #define TRY(d, call, what)                                                     \
     cuda_check((d)->cu->call, ERR_INFRASTRUCTURE, what, e)
@@ -55,38 +58,55 @@ static int describe(struct gpu *d, int device, struct err *e)
     return TRY(d, granularity(&d->granularity, &m, 0), "size of pages");
 }
 
+static const struct {
+    enum gpu_module module;
+    const char *symbol;
+} kernels[] = {
+#define KERNEL(name, module, symbol) {MODULE_##module, symbol},
+#include "evaluate/cuda/kernels.def"
+#undef KERNEL
+};
+
+static int load_module(struct gpu *d, const struct nvrtc *n, struct span source,
+                       const char *name, void **module, struct err *e)
+{
+    struct buf code = BUF_INIT(16u << 20);
+    int rc = nvrtc_build(n, source, name, d->cc, &code, e);
+
+    if (rc == 0)
+        rc = TRY(d, module_load(module, code.p), name);
+    buf_release(&code);
+    return rc;
+}
+
 static int load_kernels(struct gpu *d, const char *python, struct err *e)
 {
     const struct nvrtc *n = nvrtc_open(python, e);
-    struct buf code = BUF_INIT(16u << 20);
-    int major = 0, minor = 0, rc = -1;
+    int major = 0, minor = 0;
 
     if (!n)
         return -1;
     if (n->version(&major, &minor) == 0)
         d->compiler = major * 1000 + minor * 10;
-    if (nvrtc_build(n, EMBED_SPAN(data_cu), "data.cu", d->cc, &code, e))
-        goto out;
-    if (TRY(d, module_load(&d->module, code.p), "own kernels") ||
-        TRY(d, function_get(&d->normals, d->module, "km_normals"), "kernel") ||
-        TRY(d, function_get(&d->uniforms, d->module, "km_uniforms"),
-            "kernel") ||
-        TRY(d, function_get(&d->integers, d->module, "km_integers"),
-            "kernel") ||
-        TRY(d, function_get(&d->one, d->module, "km_one"), "kernel") ||
-        TRY(d, function_get(&d->repeat, d->module, "km_repeat"), "kernel"))
-        goto out;
-    rc = 0;
-out:
-    buf_release(&code);
-    return rc;
+    if (load_module(d, n, EMBED_SPAN(data_cu), "data.cu",
+                    &d->modules[MODULE_DATA], e) ||
+        load_module(d, n, EMBED_SPAN(compare_cu), "compare.cu",
+                    &d->modules[MODULE_COMPARE], e))
+        return -1;
+    for (int i = 0; i < KERNEL_COUNT; i++)
+        if (TRY(d,
+                function_get(&d->kernels[i], d->modules[kernels[i].module],
+                             kernels[i].symbol),
+                kernels[i].symbol))
+            return -1;
+    return 0;
 }
 
 int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
 {
     int n = 0, device = 0;
 
-    *d = (struct gpu){.ordinal = ordinal};
+    *d = (struct gpu){.ordinal = ordinal, .work.fd = -1};
     d->cu = cuda_driver(e);
     if (!d->cu)
         return -1;
@@ -98,15 +118,19 @@ int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
         TRY(d, context_set(d->context), "context of the GPU") ||
         TRY(d, stream_create(&d->stream, STREAM_OWN), "stream"))
         return -1;
-    return load_kernels(d, python, e);
+    if (load_kernels(d, python, e))
+        return -1;
+    return gpu_arena_new(d, WORK_SIZE, &d->work, e);
 }
 
 void gpu_close(struct gpu *d)
 {
     if (!d->cu)
         return;
-    if (d->module)
-        d->cu->module_unload(d->module);
+    gpu_arena_free(d, &d->work);
+    for (size_t i = 0; i < MODULE_COUNT; i++)
+        if (d->modules[i])
+            d->cu->module_unload(d->modules[i]);
     if (d->stream)
         d->cu->stream_destroy(d->stream);
     if (d->context)
@@ -205,18 +229,20 @@ int gpu_read(struct gpu *d, void *to, uint64_t from, size_t n, struct err *e)
     return gpu_wait(d, e);
 }
 
-/* KERNEL over N units of work. */
-static int launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
-                  struct err *e)
+size_t gpu_blocks(const struct gpu *d, uint64_t n)
 {
-    uint64_t most = (uint64_t)d->units * BLOCKS;
-    uint64_t blocks = MIN((n + THREADS - 1) / THREADS, most);
+    return (size_t)MIN((n + THREADS - 1) / THREADS,
+                       (uint64_t)d->units * BLOCKS);
+}
 
+int gpu_launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
+               struct err *e)
+{
     if (n == 0)
         return 0;
     return TRY(d,
-               launch(kernel, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0,
-                      d->stream, arguments, NULL),
+               launch(kernel, (unsigned)gpu_blocks(d, n), 1, 1, THREADS, 1, 1,
+                      0, d->stream, arguments, NULL),
                "own kernel");
 }
 
@@ -255,13 +281,13 @@ int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
                      .flat = f->flat,
                      .flat_end = f->flat_end};
     void *arguments[] = {&x, NULL, NULL};
-    void *kernel = f->kind == FILL_INTS ? d->integers
-                   : f->kind == FILL_BOOLS || f->kind == FILL_UNIFORM
-                       ? d->uniforms
-                       : d->normals;
+    enum gpu_kernel kernel = f->kind == FILL_INTS ? KERNEL_INTEGERS
+                             : f->kind == FILL_BOOLS || f->kind == FILL_UNIFORM
+                                 ? KERNEL_UNIFORMS
+                                 : KERNEL_NORMALS;
 
-    if (launch(d, kernel, t->numel / (f->kind == FILL_INTS ? 2 : 4) + 1,
-               arguments, e))
+    if (gpu_launch(d, d->kernels[kernel],
+                   t->numel / (f->kind == FILL_INTS ? 2 : 4) + 1, arguments, e))
         return -1;
     for (size_t i = 0; f->kind == FILL_STRUCTURE && i < f->n_spikes; i++) {
         uint64_t at = f->spike_at[i];
@@ -269,7 +295,8 @@ int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
         arguments[1] = &at;
         arguments[2] = &v;
         if (TRY(d,
-                launch(d->one, 1, 1, 1, 1, 1, 1, 0, d->stream, arguments, NULL),
+                launch(d->kernels[KERNEL_ONE], 1, 1, 1, 1, 1, 1, 0, d->stream,
+                       arguments, NULL),
                 "own kernel"))
             return -1;
     }
@@ -284,5 +311,5 @@ int gpu_repeat(struct gpu *d, uint64_t to, size_t n, uint64_t from,
 
     if (period == 0)
         return err_set(e, ERR_INTERNAL, "nothing to repeat");
-    return launch(d, d->repeat, count, arguments, e);
+    return gpu_launch(d, d->kernels[KERNEL_REPEAT], count, arguments, e);
 }

@@ -7,8 +7,25 @@
 #ifndef KM_EVALUATE_CUDA_GPU_H
 #define KM_EVALUATE_CUDA_GPU_H
 
+#include "evaluate/compare.h"
 #include "evaluate/cuda/cuda.h"
 #include "evaluate/generate.h"
+
+/* Memory of the GPU at AT; FD for the process that may map it. */
+struct gpu_arena {
+    uint64_t at, handle;
+    size_t size;
+    int fd;
+};
+
+enum gpu_module { MODULE_DATA, MODULE_COMPARE, MODULE_COUNT };
+
+enum gpu_kernel {
+#define KERNEL(name, module, symbol) KERNEL_##name,
+#include "evaluate/cuda/kernels.def"
+#undef KERNEL
+    KERNEL_COUNT
+};
 
 struct gpu {
     const struct cuda_driver *cu;
@@ -18,15 +35,10 @@ struct gpu {
     int driver, compiler;           /* versions: 13000 */
     size_t l2, memory, granularity; /* bytes */
     char name[80];
-    void *context, *stream, *module;
-    void *normals, *uniforms, *integers, *one, *repeat; /* kernels */
-};
-
-/* Memory of the GPU at AT; FD for the process that may map it. */
-struct gpu_arena {
-    uint64_t at, handle;
-    size_t size;
-    int fd;
+    void *context, *stream;
+    void *modules[MODULE_COUNT];
+    void *kernels[KERNEL_COUNT];
+    struct gpu_arena work; /* of comparisons; no one else's */
 };
 
 /* GPU number ORDINAL of those that the driver shows. PYTHON as for nvrtc_open.
@@ -56,5 +68,26 @@ int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
 /* N bytes at TO, the PERIOD bytes at FROM (of the GPU) again and again. */
 int gpu_repeat(struct gpu *d, uint64_t to, size_t n, uint64_t from,
                size_t period, struct err *e) MUST_USE;
+
+/* For the judge's own kernels: blocks for N units of work, and a start. */
+size_t gpu_blocks(const struct gpu *d, uint64_t n);
+int gpu_launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
+               struct err *e) MUST_USE;
+
+/* struct comparison of compare.h, on the GPU; EXACT is 0 where there is none.
+ */
+struct gpu_comparison {
+    const struct tensor *t;
+    enum compare_kind how; /* not a set */
+    uint64_t candidate, reference, exact;
+    struct own_error error;
+    double terms;
+};
+
+/* As compare_tensor, with the same counts; sums and what follows from them may
+ * differ in the last bits. 1 = added to OUT, 0 = the reference is not finite.
+ */
+int gpu_compare(struct gpu *d, const struct gpu_comparison *c,
+                struct compared *out, struct err *e) MUST_USE;
 
 #endif

@@ -4,6 +4,7 @@
 #include "base.h"
 
 #include <check.h>
+#include <math.h>
 
 #include "embed.h"
 #include "evaluate/cuda/gpu.h"
@@ -12,6 +13,7 @@
 Suite *eval_cuda_suite(void);
 
 EMBED_DECLARE(data_cu);
+EMBED_DECLARE(compare_cu);
 
 /* Only the GPU's own part of the tests insists on it. */
 static bool insists(void)
@@ -55,6 +57,11 @@ START_TEST(test_kernels_compile)
     ck_assert_msg(
         nvrtc_build(n, EMBED_SPAN(data_cu), "data.cu", 80, &code, &e) == 0,
         "%s", e.msg);
+    ck_assert(span_starts(buf_span(&code), "\177ELF"));
+    buf_clear(&code);
+    ck_assert_msg(nvrtc_build(n, EMBED_SPAN(compare_cu), "compare.cu", 80,
+                              &code, &e) == 0,
+                  "%s", e.msg);
     ck_assert(span_starts(buf_span(&code), "\177ELF"));
     ck_assert_int_eq(
         nvrtc_build(n, SPAN_LIT("int f( {\n"), "bad.cu", 80, &code, &e), -1);
@@ -158,6 +165,133 @@ START_TEST(test_same_bytes_as_on_the_cpu)
 }
 END_TEST
 
+/* Values of every kind: most near the reference, some far, some none. */
+static void make_pair(struct gen *g, const struct tensor *t, void *reference,
+                      void *candidate, double *exact)
+{
+    double *r = xcalloc(t->numel + 1, sizeof(*r));
+    float *f = xcalloc(t->numel + 1, sizeof(*f));
+
+    gen_normal(g, f, t->numel);
+    for (size_t i = 0; i < t->numel; i++)
+        r[i] = f[i];
+    dtype_from_double(t->dtype, r, reference, t->numel);
+    dtype_to_double(t->dtype, reference, r, t->numel);
+    for (size_t i = 0; i < t->numel; i++) {
+        exact[i] = r[i] * (1 + 1e-5 * gen_uniform(g, -1, 1));
+        switch (gen_below(g, 97)) {
+        case 0:
+            r[i] += gen_uniform(g, -1, 1);
+            break;
+        case 1:
+            r[i] *= 1 + gen_uniform(g, -1e-2, 1e-2);
+            break;
+        case 2:
+            r[i] = gen_below(g, 50) ? 0 : (double)NAN;
+            break;
+        case 3:
+            r[i] = gen_below(g, 50) ? -0.0 : (double)INFINITY;
+            break;
+        case 4:
+            r[i] *= 1 + gen_uniform(g, -1e-3, 1e-3);
+            break;
+        default:
+            r[i] *= 1 + gen_uniform(g, -1e-6, 1e-6);
+            break;
+        }
+    }
+    dtype_from_double(t->dtype, r, candidate, t->numel);
+    free(r);
+    free(f);
+}
+
+static void close_to(double a, double b)
+{
+    ck_assert_msg(fabs(a - b) <= 1e-12 * fabs(b), "%.17g, not %.17g", a, b);
+}
+
+/* One comparison on the CPU and on the GPU. */
+static void compare_both(struct comparison *c, size_t bytes)
+{
+    struct err e = {0};
+    struct compared here = {0}, there = {0};
+    uint64_t at = arena.at, step = (bytes + 4095) / 4096 * 4096;
+    struct gpu_comparison x = {.t = c->t,
+                               .how = c->how,
+                               .candidate = at,
+                               .reference = at + step,
+                               .exact = c->exact ? at + 2 * step : 0,
+                               .error = c->error,
+                               .terms = c->terms};
+    bool told = compare_tensor(c, &here);
+    int rc;
+
+    ck_assert_int_eq(gpu_write(&gpu, x.candidate, c->candidate, bytes, &e), 0);
+    ck_assert_int_eq(gpu_write(&gpu, x.reference, c->reference, bytes, &e), 0);
+    if (c->exact)
+        ck_assert_int_eq(gpu_write(&gpu, x.exact, c->exact,
+                                   c->t->numel * sizeof(double), &e),
+                         0);
+    rc = gpu_compare(&gpu, &x, &there, &e);
+    ck_assert_msg(rc >= 0, "%s", e.msg);
+    ck_assert_int_eq(rc, told);
+    ck_assert_uint_eq(there.elements, here.elements);
+    for (int j = 0; j < J_COUNT; j++)
+        ck_assert_uint_eq(there.outside[j], here.outside[j]);
+    ck_assert_uint_eq(there.nan, here.nan);
+    ck_assert_uint_eq(there.inf, here.inf);
+    ck_assert_mem_eq(there.ulp, here.ulp, sizeof(here.ulp));
+    ck_assert_double_eq(there.max_abs, here.max_abs);
+    close_to(there.max_rel, here.max_rel);
+    close_to(there.sum_sq, here.sum_sq);
+}
+
+START_TEST(test_same_figures_as_on_the_cpu)
+{
+    static const size_t sizes[] = {1, 19, 4095, 100003, 1000000};
+    struct err e = {0};
+    struct gen g;
+    if (!open_gpu(64u << 20))
+        return;
+    ck_assert_int_eq(gen_init(&g, 7, &e), 0);
+    for (size_t k = 0; k < ARRAY_LEN(sizes); k++)
+        for (int type = 0; type < DTYPE_COUNT; type++) {
+            struct tensor t = {.dtype = type,
+                               .ndim = 1,
+                               .shape = {(int64_t)sizes[k]},
+                               .numel = sizes[k],
+                               .bytes = sizes[k] * dtype_size(type)};
+            void *r = xcalloc(1, t.bytes + 8), *c = xcalloc(1, t.bytes + 8);
+            double *exact = xcalloc(t.numel + 1, sizeof(*exact));
+            struct comparison x = {.t = &t,
+                                   .how = COMPARE_EXACT,
+                                   .candidate = c,
+                                   .reference = r,
+                                   .error = {1e-6, 1e-5},
+                                   .terms = 100};
+            if (dtype_is_float(type)) {
+                make_pair(&g, &t, r, c, exact);
+                compare_both(&x, t.bytes);
+                x.how = COMPARE_CLOSE;
+                compare_both(&x, t.bytes);
+                x.exact = exact;
+                compare_both(&x, t.bytes);
+                ((char *)r)[t.bytes - 1] = 0x7f; /* not finite */
+                ((char *)r)[t.bytes - 2] = (char)0xff;
+            } else {
+                gen_bytes(&g, r, t.bytes);
+                memcpy(c, r, t.bytes);
+                ((char *)c)[gen_below(&g, t.bytes)] ^= 4;
+            }
+            compare_both(&x, t.bytes);
+            free(r);
+            free(c);
+            free(exact);
+        }
+    close_gpu();
+}
+END_TEST
+
 START_TEST(test_arena_by_descriptor)
 {
     struct err e = {0};
@@ -188,6 +322,7 @@ Suite *eval_cuda_suite(void)
     tcase_add_test(t, test_absence_is_told);
     tcase_add_test(t, test_kernels_compile);
     tcase_add_test(t, test_same_bytes_as_on_the_cpu);
+    tcase_add_test(t, test_same_figures_as_on_the_cpu);
     tcase_add_test(t, test_arena_by_descriptor);
     suite_add_tcase(s, t);
     return s;
