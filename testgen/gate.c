@@ -251,6 +251,24 @@ static struct val *with_side(struct arena *a, const struct facts *f,
     return changed ? s : NULL;
 }
 
+/* Statistics of a batch want more than one value: first dimensions of one
+ * become two. */
+static struct val *with_batch(struct arena *a, const struct val *state)
+{
+    struct val *s = state_copy(a, state), *in = val_get(s, "in");
+    for (size_t i = 0; i < val_len(in); i++) {
+        int64_t shape[8];
+        size_t rank = input_shape(in->map.v[i], shape, 8);
+        if (!input_is_tensor(in->map.v[i]) || rank < 2 || rank > 8 ||
+            shape[0] != 1)
+            continue;
+        shape[0] = 2;
+        state_set_input(a, s, in->map.keys[i],
+                        input_reshaped(a, in->map.v[i], shape, rank));
+    }
+    return s;
+}
+
 struct val *gate_mend(struct arena *a, const struct facts *f,
                       const struct val *state, const struct val *figures, int i,
                       bool *more)
@@ -264,7 +282,11 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
         *more = i < 0;
         return positive(a, f, state);
     }
-    if (rule < GATE_NOT_FINITE || rule == GATE_TRAIN_MODE) {
+    if (rule == GATE_TRAIN_MODE) {
+        *more = i == 0;
+        return i == 0 ? with_batch(a, state) : with_side(a, f, state, 64);
+    }
+    if (rule < GATE_NOT_FINITE) {
         *more = false;
         return NULL;
     }

@@ -248,6 +248,12 @@ static struct val *shorter(struct scale *s, int n)
     return val_equal(state, s->best) ? NULL : state;
 }
 
+/* One value for a channel has no variance: training fails. */
+static bool wants_batch(const struct facts *f)
+{
+    return memmem(f->mod->text.p, f->mod->text.n, "BatchNorm", 9) != NULL;
+}
+
 struct val *scale_reduce(struct scale *s)
 {
     while (s->step < 7 && !affordable(s->figures)) {
@@ -263,7 +269,7 @@ struct val *scale_reduce(struct scale *s)
             next = smaller_images(s);
             break;
         case 6:
-            if (rank && shape[0] == PLAN_BATCH)
+            if (rank && shape[0] == PLAN_BATCH && !wants_batch(s->f))
                 next = grown(s, 0, PLAN_BATCH, 1);
             break;
         default:

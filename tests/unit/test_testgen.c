@@ -543,6 +543,28 @@ START_TEST(test_ranges_are_those_that_a_run_found)
 }
 END_TEST
 
+START_TEST(test_gate_mends_batches_of_one)
+{
+    struct err e;
+    bool more;
+    struct val *g = NULL, *next;
+    read_facts(FORWARD("", "x", "        return x\n"));
+    int64_t shape[] = {1, 64, 16, 16};
+    ck_assert(!val_parse_json(
+        &a,
+        SPAN_LIT("{\"deterministic\":true,\"finite\":true,\"spread\":1.0,"
+                 "\"deviation\":1.0,\"train\":\"ValueError: Expected more "
+                 "than 1 value per channel when training\"}"),
+        VAL_JSON_STRICT, &g, &e));
+    next = gate_mend(&a, &f, state_of(shape, 4), g, 0, &more);
+    ck_assert(more);
+    ck_assert_str_eq(shape_of(next), "[2,64,16,16]");
+    next = gate_mend(&a, &f, state_of(shape, 4), g, 1, &more);
+    ck_assert(!more);
+    ck_assert_str_eq(shape_of(next), "[1,64,64,64]");
+}
+END_TEST
+
 START_TEST(test_gate_mends_functions)
 {
     struct err e;
@@ -627,6 +649,7 @@ Suite *testgen_suite(void)
     tcase_add_test(t, test_no_class);
     tcase_add_test(t, test_ranges_are_those_that_a_run_found);
     tcase_add_test(t, test_gate_mends_functions);
+    tcase_add_test(t, test_gate_mends_batches_of_one);
     tcase_add_test(t, test_parameters_of_functions);
     tcase_add_test(t, test_text_of_a_function);
     suite_add_tcase(s, t);
