@@ -4,6 +4,7 @@
 #include "schema.h"
 #include "testgen/examine.h"
 #include "testgen/gate.h"
+#include "testgen/reply.h"
 #include "testgen/task.h"
 
 #define EXAMINE_VERSION "1"
@@ -172,17 +173,6 @@ static bool forward(struct exam *x, bool meta, struct val **reply)
     return false;
 }
 
-/* Is every item of LIST a map with a text KEY, those of its `items` too? */
-static bool sound(const struct val *list, const char *key)
-{
-    for (size_t i = 0; i < val_len(list); i++) {
-        const struct val *v = val_at(list, i), *items = val_get(v, "items");
-        if (!val_gets(v, key).p || (items && !sound(items, key)))
-            return false;
-    }
-    return true;
-}
-
 /* Shapes, dtypes and counts: on the meta device, else for real. */
 static int measure(struct exam *x, struct err *e)
 {
@@ -211,7 +201,8 @@ static int measure(struct exam *x, struct err *e)
 
 static int check_sound(const struct exam *x, struct err *e)
 {
-    if (sound(x->inputs, "kind") && sound(val_get(x->found, "outs"), "dtype"))
+    if ((!x->inputs || reply_inputs_sound(x->inputs)) &&
+        reply_mutates_sound(val_get(x->found, "mutates"), val_len(x->inputs)))
         return 0;
     return err_set(e, ERR_FORWARD, "the answer is none of the probe's");
 }
@@ -382,6 +373,8 @@ static int gate(struct exam *x, struct err *e)
         mark(x, ERR_UNVERIFIED, e->msg);
         return 0;
     }
+    if (!reply_mutates_sound(val_get(figures, "mutates"), val_len(x->inputs)))
+        return err_set(e, ERR_FORWARD, "the answer is none of the probe's");
     val_set(x->a, t, "stochastic",
             val_bool(x->a, val_getb(figures, "seeded", false)));
     if (val_get(figures, "mutates"))

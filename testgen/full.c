@@ -7,6 +7,7 @@
 #include "testgen/gate.h"
 #include "testgen/grow.h"
 #include "testgen/ranges.h"
+#include "testgen/reply.h"
 #include "testgen/scale.h"
 #include "testgen/search_priv.h"
 
@@ -82,8 +83,7 @@ static int run_text(struct search *s, const char *op, double cpu_s,
 int search_prove(struct search *s, struct val *state, struct found *out,
                  struct err *e)
 {
-    struct val *reply = NULL;
-    int rc = -1;
+    struct val *reply = NULL, *inputs;
 
     if (run_text(s, "try", 2 * ATTEMPT_S, &state, &out->source, &reply, e) < 0)
         return -1;
@@ -107,10 +107,12 @@ int search_prove(struct search *s, struct val *state, struct found *out,
     out->state = state;
     out->stochastic = val_getb(reply, "seeded", false);
     out->mutates = val_get(reply, "mutates");
-    rc = check_outputs(out->tried, e);
-    if (rc == 0)
-        rc = gate_check(reply, state_task_inputs(s->a, s->f, state), e);
-    return rc;
+    inputs = state_task_inputs(s->a, s->f, state);
+    if (!reply_mutates_sound(out->mutates, val_len(inputs)))
+        return err_set(e, ERR_FORWARD, "the answer is none of the probe's");
+    if (check_outputs(out->tried, e) < 0)
+        return -1;
+    return gate_check(reply, inputs, e);
 }
 
 /* STATE as MSG's texts; its model is the one that is loaded where it has the

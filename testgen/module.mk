@@ -4,7 +4,7 @@ TESTGEN_SRCS := testgen/facts.c testgen/flow.c testgen/function.c testgen/fields
 	testgen/objects.c testgen/arguments.c testgen/propose.c testgen/state.c \
 	testgen/moves.c testgen/exprs.c testgen/refine.c testgen/gate.c \
 	testgen/calls.c testgen/told.c testgen/ranges.c testgen/scale.c testgen/foreign.c \
-	testgen/grow.c testgen/ops.c testgen/graphs.c \
+	testgen/grow.c testgen/ops.c testgen/graphs.c testgen/reply.c \
 	testgen/infer/infer.c testgen/infer/interp.c \
 	testgen/infer/interp_expr.c testgen/infer/call.c \
 	testgen/infer/layers.c testgen/infer/tensor.c testgen/infer/views.c \

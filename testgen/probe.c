@@ -6,6 +6,7 @@
 #include "proc.h"
 #include "run/frames.h"
 #include "testgen/probe.h"
+#include "testgen/reply.h"
 
 EMBED_DECLARE(probe_py);
 EMBED_DECLARE(gate_py);
@@ -87,16 +88,6 @@ static struct val *obituary(struct probe *p, struct arena *a,
     return r;
 }
 
-/* A module shares the process with the probe and may write into its channel:
- * what is no reply of the probe is no reply. */
-static bool well_formed(const struct val *r)
-{
-    const struct val *ok = val_get(r, "ok");
-    return ok && ok->type == VAL_BOOL &&
-           (val_as_bool(ok, false) ||
-            (val_gets(r, "where").n && val_gets(r, "class").n));
-}
-
 /* Sets *REPLY to the answer, or to what is to be said instead of one. */
 static void ask(struct probe *p, struct arena *a, struct val *msg, int *fd,
                 double cpu_s, struct val **reply)
@@ -106,7 +97,7 @@ static void ask(struct probe *p, struct arena *a, struct val *msg, int *fd,
         err_set(&e, ERR_CRASH, "the process is gone");
     else if (frame_call(p->runner.sock, a, msg, fd, fd ? 1 : 0,
                         now_s() + cpu_s * WALL_PER_CPU + 5, reply, &e) == 0) {
-        if (well_formed(*reply))
+        if (reply_sound(*reply, val_gets(msg, "op")))
             return;
         err_set(&e, ERR_PROTOCOL, "the answer is none of the probe's");
     }

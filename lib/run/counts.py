@@ -22,6 +22,7 @@ from torch.utils.flop_counter import flop_registry
 KEPT_MAX = 256 << 20  # bytes of results that are kept to tell them apart
 MANY = 4096           # elements that are worth not to be computed
 HUGE = 1 << 22
+COUNT_MAX = 1 << 53   # of what figures tell
 STEPS_MAX = 10000     # operators of one forward on shapes, for its time
 
 # Operators that only rename a tensor, and names for the same view.
@@ -254,12 +255,14 @@ class Count(TorchDispatchMode):
                 model.parameters()) + list(model.buffers()):
             key = id(t) if t.is_meta else t.data_ptr()
             seen[(key, t.numel())] = t.numel() * t.element_size()
-        return {"ok": True, "flops": int(self.flops) + self.points,
-                "moved": self.moved, "kernels": self.kernels,
-                "largest": self.largest, "bytes": sum(seen.values()),
-                "slot": sum(t.numel() * t.element_size()
-                            for t in tensors_of(inputs, []) + outs),
-                "parameters": sum(p.numel() for p in model.parameters()),
+        counts = {"flops": int(self.flops) + self.points,
+                  "moved": self.moved, "kernels": self.kernels,
+                  "largest": self.largest, "bytes": sum(seen.values()),
+                  "slot": sum(t.numel() * t.element_size()
+                              for t in tensors_of(inputs, []) + outs),
+                  "parameters": sum(p.numel() for p in model.parameters())}
+        counts = {k: min(n, COUNT_MAX) for k, n in counts.items()}
+        return {"ok": True, **counts,
                 "unordered": [i for i, t in enumerate(outs)
                               if id(t) in self.unordered],
                 "ops": dict(sorted(self.ops.items())[:200])}

@@ -227,7 +227,8 @@ def examine_op(probe, msg):
         outs=[{"shape": list(t.shape), "dtype": dtype_name(t)} for t in outs],
         mutates=[i for i, v in enumerate(values) if any(
             id(t) in changed for t in flat_inputs([v]))],
-        held=sum(t.numel() * t.element_size() for t in state))
+        held=min(COUNT_MAX, sum(t.numel() * t.element_size()
+                                for t in state)))
     return reply
 
 

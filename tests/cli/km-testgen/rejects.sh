@@ -83,6 +83,20 @@ class Forges(nn.Module):
     def forward(self, x):
         return x
 PY
+# Replies of the probe whose fields are no longer of their form.
+module Tampers <<'PY'
+import gc
+from torch import nn
+for channel in [o for o in gc.get_objects() if type(o).__name__ == "Chan"]:
+    def send(msg, send=channel.send):
+        if "flops" in msg:
+            msg["ops"] = [1, 2]
+        send(msg)
+    channel.send = send
+class Tampers(nn.Module):
+    def forward(self, x):
+        return x.relu()
+PY
 echo 'x = 1' | module NoClass
 module NoSource 'del(.source)' </dev/null
 plain Last 'return x.relu()'
