@@ -111,12 +111,34 @@ static struct val *positive(struct arena *a, const struct facts *f,
     return changed ? s : NULL;
 }
 
-/* Inputs that the output does not depend on are left out where they can be,
- * else None. */
+/* INPUT, a list, without the items that ITEMS (its number, then theirs) names;
+ * NULL when none is left. */
+static struct val *without_items(struct arena *a, const struct val *input,
+                                 const struct val *items)
+{
+    const struct val *had = val_get(input, "items");
+    struct val *left = val_list(a), *v;
+    size_t next = 1;
+    for (size_t i = 0; i < val_len(had); i++)
+        if (val_as_int(val_at(items, next), -1) == (int64_t)i)
+            next++;
+        else
+            val_push(a, left, val_at(had, i));
+    if (!val_len(left))
+        return NULL;
+    v = val_copy(a, input);
+    val_set(a, v, "items", left);
+    return v;
+}
+
+/* What the output does not depend on: items of lists, and inputs, are left out
+ * where they can be, else these are None. */
 static struct val *without_unused(struct arena *a, const struct facts *f,
                                   const struct val *state,
-                                  const struct val *unused)
+                                  const struct val *figures)
 {
+    const struct val *unused = val_get(figures, "unused_inputs");
+    const struct val *items = val_get(figures, "unused_items");
     struct val *s = state_copy(a, state);
     bool changed = false;
     struct span keys[64];
@@ -126,8 +148,15 @@ static struct val *without_unused(struct arena *a, const struct facts *f,
         bool optional = key_argument(keys[i]).n || (p && p->has_default);
         for (size_t k = 0; k < val_len(unused); k++)
             if (val_as_int(val_at(unused, k), -1) == (int64_t)i) {
-                struct val *none = input_value(a, keys[i], val_nil(a));
-                state_set_input(a, s, keys[i], optional ? NULL : none);
+                struct val *now = NULL;
+                for (size_t j = 0; j < val_len(items); j++)
+                    if (val_as_int(val_at(val_at(items, j), 0), -1) ==
+                        (int64_t)i)
+                        now = without_items(a, state_input(s, keys[i]),
+                                            val_at(items, j));
+                if (!now && !optional)
+                    now = input_value(a, keys[i], val_nil(a));
+                state_set_input(a, s, keys[i], now);
                 changed = true;
             }
     }
@@ -304,7 +333,7 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
         if (f->is_function && rule != GATE_UNUSED_INPUT)
             s = other_argument(a, f, state, 0);
         if (rule == GATE_UNUSED_INPUT)
-            s = without_unused(a, f, state, val_get(figures, "unused_inputs"));
+            s = without_unused(a, f, state, figures);
         if (rule == GATE_UNUSED_PARAMETER)
             s = with_optional(a, f, state, unused, 0);
         break;

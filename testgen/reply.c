@@ -59,6 +59,11 @@ static bool is_counts(const struct val *v)
     return each(v, is_count, MAX_ITEMS);
 }
 
+static bool is_items(const struct val *v)
+{
+    return each(v, is_counts, MAX_ITEMS);
+}
+
 static bool is_names(const struct val *v)
 {
     return each(v, is_text, MAX_ITEMS);
@@ -186,6 +191,7 @@ bool reply_sound(const struct val *reply, struct span op)
         {"uninitialised", is_names},
         {"unordered", is_counts},
         {"unused_inputs", is_counts},
+        {"unused_items", is_items},
         {"unused_parameters", is_names},
     };
     const struct val *ok = val_get(reply, "ok"), *ops = val_get(reply, "ops");

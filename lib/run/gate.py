@@ -5,12 +5,12 @@ the first, and defines what is used here).
 
   gate  {cpu_s} after try -> each in a field of its own: uninitialised (names),
         deterministic, seeded (equal only when seeded anew), hidden (what else
-        it depends on), finite, mutates (inputs that are written: results like
+        it depends on; measured last), finite, mutates (inputs that are written: results like
         what is returned), identity, constant (distributions under which three
         seeds give one output), spread, deviation and deviation relative to the
         mean magnitude of the floating outputs (the largest of each),
-        unused_inputs, unused_parameters, train (text of the failure in train
-        mode)
+        unused_inputs, unused_items ([input, items of that list]),
+        unused_parameters, train (text of the failure in train mode)
 """
 SCALES = (1.0, 3.0, 0.01, -1.0)  # D1 to D4
 
@@ -64,10 +64,18 @@ class Gate:
                 float(t.std(unbiased=False) / (t.abs().mean() + 1e-12))
                 for t in floats if t.numel())
             out["scalar"] = all(t.numel() == 1 for t in floats)
-        out["unused_inputs"] = self.unused_inputs(kept, a)
+        unused = self.unused_inputs(kept, a)
+        out["unused_inputs"] = list(unused)
+        out["unused_items"] = [[i] + unused[i] for i in unused
+                               if isinstance(kept[i], list)]
+        if not same(self.run(clone(kept)), a):
+            out["hidden"] = "earlier calls"
         out["unused_parameters"] = self.unused_parameters(kept)
         out["train"] = self.train_mode(kept)
         self.probe.model = None  # its parameters were moved
+        if not (unused or out["unused_parameters"] or out["train"]
+                or out["hidden"]):
+            out["hidden"] = self.stray(kept, a)
         return out
 
     def hidden(self, kept, base):
@@ -85,7 +93,7 @@ class Gate:
 
         if not same(self.run(clone(kept), model=reseeded), base):
             return "a generator of Python or NumPy"
-        Clock.ahead = 100003
+        Clock.ahead = Clock.AHEAD
         try:
             if not same(self.run(clone(kept)), base):
                 return "the clock"
@@ -93,18 +101,51 @@ class Gate:
             Clock.ahead = 0
         return ""
 
+    def stray(self, kept, base):
+        """The same of a model of its own, of the source run anew."""
+        def equal(fill, earlier):
+            try:
+                out = self.anew(kept, fill, earlier)
+            except Exception:
+                return False
+            return same(out, base) or (all(map(finite, out))
+                                       and not differs(out, base))
+
+        if equal(True, True):
+            return ""
+        try:
+            out = self.anew(kept, False, False)
+        except Exception:
+            return ""  # a source that can be run but once
+        if not same(out, base):
+            return "what is not seeded when the model is made"
+        return ("memory that nothing was written to" if equal(False, True)
+                else "earlier calls")
+
+    def anew(self, kept, fill, earlier):
+        """Its output. FILL: with fresh memory filled with NaN; EARLIER: after
+        a call with other inputs."""
+        probe = self.probe
+        other = probe.fresh(SEEDS[1])
+        text = probe.text
+        with probe.once_more(), fresh_memory(fill):
+            try:
+                probe.build(text)
+                if earlier:
+                    self.run(other)
+                inputs = clone(kept)
+                out = clone(self.run(inputs))
+            finally:
+                probe.model = None
+        return out
+
     def uninitialised(self, text):
         """Names of parameters and buffers that hold what was in memory:
         construct once with fresh memory filled with NaN."""
-        # torch.use_deterministic_algorithms imports the whole compiler.
-        torch._C._set_deterministic_algorithms(True, warn_only=True)
-        torch.utils.deterministic.fill_uninitialized_memory = True
-        try:
+        with fresh_memory(True):
             self.probe.build(text)
             state = {k: v.detach().clone()
                      for k, v in self.probe.named_state().items()}
-        finally:
-            torch._C._set_deterministic_algorithms(False)
         self.probe.build(text)
         bad = []
         for name, value in self.probe.named_state().items():
@@ -140,25 +181,26 @@ class Gate:
         return flat, steady
 
     def unused_inputs(self, kept, base):
-        bad = []
+        """{input: its tensors} that the output does not depend on."""
+        bad = {}
         for i, value in enumerate(kept):
-            if not flat_inputs([value]) or i in self.written:
+            if i in self.written:
                 continue
-            used = False
-            for s in SEEDS[1:]:
-                other = self.probe.fresh(s)[i]
-                trial = clone(kept)
-                trial[i] = flip(other, value)
-                try:
-                    if not same(self.run(trial), base):
-                        used = True
-                        break
-                except Exception:
-                    used = True
-                    break
-            if not used:
-                bad.append(i)
+            for k in range(len(flat_inputs([value]))):
+                if not any(self.uses(kept, base, i, k, s) for s in SEEDS[1:]):
+                    bad.setdefault(i, []).append(k)
         return bad
+
+    def uses(self, kept, base, i, k, seed):
+        """Does the output change with the Kth tensor of input I?"""
+        other = flat_inputs([self.probe.fresh(seed)[i]])[k]
+        trial = clone(kept)
+        tensor = flat_inputs([trial[i]])[k]
+        try:
+            tensor.copy_(flip(other, tensor))
+            return not same(self.run(trial), base)
+        except Exception:
+            return True
 
     def unused_parameters(self, kept):
         """The first parameter without influence: no gradient as constructed,
@@ -195,7 +237,7 @@ class Gate:
                         ).sum() for t in result if t.requires_grad)
             grads = torch.autograd.grad(loss, [params[n] for n in names],
                                         allow_unused=True)
-        except (RuntimeError, TypeError, NotImplementedError):
+        except Exception:
             return list(params)  # not differentiable: all are looked at
         used = {n for n, g in zip(names, grads)
                 if g is not None and bool((g != 0).any())}
@@ -219,6 +261,18 @@ class Gate:
             return cut(type(exc).__name__ + ": " + str(exc), 200)
         finally:
             self.probe.model.eval()
+
+
+@contextlib.contextmanager
+def fresh_memory(fill):
+    """FILL: what is allocated and not written holds NaN."""
+    # torch.use_deterministic_algorithms imports the whole compiler.
+    torch._C._set_deterministic_algorithms(fill, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    try:
+        yield
+    finally:
+        torch._C._set_deterministic_algorithms(False)
 
 
 def clone(values):

@@ -23,6 +23,8 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
 try leaves model and inputs for measure and gate.
 """
 import ast
+import contextlib
+import datetime
 import inspect
 import math
 import os
@@ -75,7 +77,10 @@ def seed_all(seed):
 class Clock:
     """The clocks of Python, which the gate puts forward."""
 
-    NAMES = ("time", "monotonic", "perf_counter", "process_time")
+    NAMES = ("time", "monotonic", "perf_counter", "process_time",
+             "thread_time", "clock_gettime")
+    # 400 days and 2 hours, so that each part of a date is another one.
+    AHEAD = 34567891
     ahead = 0
 
     @classmethod
@@ -83,10 +88,42 @@ class Clock:
         for name in cls.NAMES:
             for name, unit in ((name, 1), (name + "_ns", 1000000000)):
                 setattr(time, name, cls.of(getattr(time, name), unit))
+        for name, at in (("gmtime", 0), ("localtime", 0), ("ctime", 0),
+                         ("asctime", 0), ("strftime", 1)):
+            setattr(time, name, cls.parts(getattr(time, name), at))
+        datetime.datetime, datetime.date = Moment, Day
 
     @classmethod
     def of(cls, inner, unit):
-        return lambda: inner() + cls.ahead * unit
+        return lambda *which: inner(*which) + cls.ahead * unit
+
+    @staticmethod
+    def parts(inner, at):
+        """The time at which INNER looks is its argument AT, or now."""
+        if inner.__name__ in ("asctime", "strftime"):
+            return lambda *args: inner(*args, *(
+                () if len(args) > at else (time.localtime(),)))
+        return lambda secs=None: inner(time.time() if secs is None else secs)
+
+
+class Moment(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return super().now(tz) + datetime.timedelta(seconds=Clock.ahead)
+
+    @classmethod
+    def utcnow(cls):
+        return super().utcnow() + datetime.timedelta(seconds=Clock.ahead)
+
+    @classmethod
+    def today(cls):
+        return cls.now()
+
+
+class Day(datetime.date):
+    @classmethod
+    def today(cls):
+        return cls.fromtimestamp(time.time())
 
 
 def flatten(value, out, depth=0):
@@ -459,6 +496,21 @@ class Probe:
         self.entry = entry
         return {"ok": True, "init": params_of(entry.__init__, True),
                 "forward": params_of(entry.forward, True)}
+
+    @contextlib.contextmanager
+    def once_more(self):
+        """The source run anew, with globals of its own."""
+        space, module = self.space, sys.modules["task_module"]
+        other = types.ModuleType("task_module")
+        other.__file__ = self.path
+        sys.modules["task_module"] = other
+        self.space = other.__dict__
+        try:
+            exec(compile(self.source_text, self.path, "exec", dont_inherit=True),
+                 self.space)
+            yield
+        finally:
+            self.space, sys.modules["task_module"] = space, module
 
     def defining(self, text):
         """Names of the source and of a text run on top of it."""

@@ -11,6 +11,12 @@ plain() {
 plain Raises 'raise RuntimeError("never")'
 plain Speaks 'raise ValueError(f"{object()} in {__file__}")'
 plain Clock 'return x * (time.perf_counter_ns() % 1000003)'
+plain Date 'import datetime; return x * datetime.date.today().toordinal()'
+plain Month 'return x * (time.localtime().tm_mon + 1)'
+# So much memory is new, and zero, unless it is filled.
+plain Unwritten 'return x.exp() + torch.empty(1 << 25)[0]'
+plain Kept 'self.mean = vars(self).get("mean", x.mean()); return x - self.mean'
+plain Counts 'self.n = vars(self).get("n", 0) + 1; return x * (2 + self.n // 12)'
 plain Identity 'return x'
 plain Constant 'return torch.ones_like(x) * 3'
 plain Infinite 'return x / 0'
@@ -33,11 +39,59 @@ class Uninitialised(nn.Module):
     def forward(self, x):
         return x * self.scale
 PY
+module Anyhow <<'PY'
+import random
+from torch import nn
+class Anyhow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 1 + random.SystemRandom().random()
+    def forward(self, x):
+        return x * self.scale
+PY
+module Cached <<'PY'
+from torch import nn
+MEANS = {}
+class Cached(nn.Module):
+    def forward(self, x):
+        return x - MEANS.setdefault(x.shape, x.mean())
+PY
+# No fault of its own: what it computes has no way back.
+module OneWay <<'PY'
+import torch
+from torch import nn
+class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        return x * w.exp()
+    @staticmethod
+    def backward(ctx, grad):
+        raise ValueError("no way back")
+class OneWay(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(dim))
+    def forward(self, x):
+        return Times.apply(x, self.scale)
+PY
 module UnusedInput <<'PY'
 from torch import nn
 class UnusedInput(nn.Module):
     def forward(self, x, y):
         return x.exp() + 0 * y
+PY
+module UnusedItem <<'PY'
+from torch import nn
+class UnusedItem(nn.Module):
+    def forward(self, features):
+        first, second = features
+        return first.exp()
+PY
+module LastItem <<'PY'
+from torch import nn
+class LastItem(nn.Module):
+    def forward(self, features):
+        return features[-1].exp()
 PY
 module UnusedParameter <<'PY'
 from torch import nn
