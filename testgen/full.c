@@ -202,6 +202,13 @@ static int prove_full(struct search *s, struct val *state, struct val *figures,
     return 0;
 }
 
+/* Do FIGURES, of shapes alone, tell the outputs that were computed? */
+static bool as_computed(const struct val *figures, const struct val *tried)
+{
+    return val_getb(figures, "ok", false) &&
+           val_equal(val_get(figures, "outs"), val_get(tried, "outs"));
+}
+
 /* OUT->state passed the gate and is loaded: it becomes the small twin of a
  * larger one. WIDE: as grow_run's OTHER. */
 int search_full_size(struct search *s, struct found *out, struct val *wide,
@@ -221,15 +228,16 @@ int search_full_size(struct search *s, struct found *out, struct val *wide,
     try_odd(s, out);
     if (!s->p->alive)
         return 0;
-    if (grow_run(&g, wide, e) < 0)
+    if (run_size(&z, out->small, &g.figures, e) < 0)
         return -1;
-    if (!val_getb(g.figures, "ok", false)) { /* not without data */
+    if (!as_computed(g.figures, out->small_tried)) {
         z.shapes = z.over = false;
         g.budget = &budget_cpu;
         g.figures = out->measure;
-        if (grow_run(&g, NULL, e) < 0)
-            return -1;
+        wide = NULL;
     }
+    if (grow_run(&g, wide, e) < 0)
+        return -1;
     if (g.best == out->small)
         return 0;
     return prove_full(s, g.best, g.figures, out, e) < 0 ? -1 : 0;

@@ -45,7 +45,10 @@ EXTRA = {}  # ops of the texts behind this one: function of (probe, message)
 
 
 class Deadline(BaseException):
-    """Not an Exception: foreign `except Exception` must not swallow it."""
+    """Not an Exception: foreign `except Exception` must not swallow it. Where
+    something did, and goes on for as long again, that is the process's end."""
+
+    raised = False
 
 
 class Broken(Exception):
@@ -53,11 +56,16 @@ class Broken(Exception):
 
 
 def on_alarm(signum, frame):
+    if Deadline.raised:
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGXCPU)
+    Deadline.raised = True
     raise Deadline()
 
 
 def budget(seconds):
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    Deadline.raised = False
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
 
 
 def cut(text, limit=TEXT_MAX):

@@ -44,5 +44,12 @@ class Long(nn.Module):
         y = self.layer(x).transpose(0, 1)
         return (y @ y.transpose(1, 2)).softmax(-1) @ y
 PY
+# Another one where there is no data: its shapes tell nothing.
+module Two <<'PY'
+from torch import nn
+class Two(nn.Module):
+    def forward(self, x):
+        return x.relu() if not x.is_meta else x[..., :1] + 1
+PY
 TARGET=gpu testgen --no-store
 show
