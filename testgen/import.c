@@ -264,6 +264,13 @@ static int put_value(struct import *im, struct arena *a, const char *path,
     origin = val_get(d.task, "origin");
     if (got <= 0 && origin && number)
         val_set(a, origin, "row", val_int(a, (int64_t)number));
+    if (got > 0 && number && (named || im->found)) {
+        im->found = true;
+        err_set(&why, ERR_BROKEN_INPUT,
+                "'%s': row %" PRIu64 " is no task of a known form", path,
+                number);
+        return put_broken(im, a, NULL, path, &why, e);
+    }
     return put(im, a, got, &d, path, named, &why, e);
 }
 
