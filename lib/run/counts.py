@@ -136,6 +136,18 @@ def in_bounds(name, args):
                                                    base.shape[d]))
 
 
+def check_channels(args):
+    """Of a transposed convolution, which shapes alone do not check."""
+    x, weight = args[0], args[1]
+    channels = x.dim() - weight.dim() + 1  # 0: a sample without its batch
+    if args[6] and x.shape[channels] != weight.shape[0]:
+        raise RuntimeError(
+            "Given transposed=1, weight of size %s, expected input%s to have "
+            "%d channels, but got %d channels instead"
+            % (list(weight.shape), list(x.shape), weight.shape[0],
+               x.shape[channels]))
+
+
 class Count(TorchDispatchMode):
     """Operators, bytes moved and elements written by one forward. SHAPES: it
     runs on tensors without data. MOST: operators after which it is given
@@ -200,8 +212,10 @@ class Count(TorchDispatchMode):
             raise RuntimeError("more than %d operators" % self.most)
         if self.shapes:
             args, kwargs, old = self.without_data(func, args, kwargs)
-        result = func(*args, **kwargs)
         name = func.overloadpacket.__name__
+        if name == "convolution" and len(args) > 6:
+            check_channels(args)
+        result = func(*args, **kwargs)
         if name == "convolution" and len(args) > 6 and args[6]:
             name = "convolution_transposed"
         results = list(result) if isinstance(result, (list, tuple)) else [

@@ -64,6 +64,17 @@ class Counted(nn.Module):
     def forward(self, x):
         return x * (x > 0).sum().item()
 PY
+# Its input has as many channels as its width, and keeps them: shapes alone do
+# not check those of a transposed convolution.
+module Up <<'PY'
+from torch import nn
+class Up(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.up = nn.ConvTranspose2d(64, dim, 2)
+    def forward(self, x):
+        return self.up(x)
+PY
 module Large <<'PY'
 from torch import nn
 class Large(nn.Module):
