@@ -16,6 +16,8 @@ enum gate_rule gate_rule(const struct val *g)
         return GATE_NONDETERMINISTIC;
     if (!val_getb(g, "finite", false))
         return GATE_NOT_FINITE;
+    if (val_getb(g, "sized", false))
+        return GATE_SIZED;
     if (val_getb(g, "identity", false))
         return GATE_IDENTITY;
     if (val_len(val_get(g, "unused_inputs")))
@@ -59,6 +61,9 @@ int gate_check(const struct val *g, const struct val *inputs, struct err *e)
                        "two runs under one seed give different outputs");
     case GATE_NOT_FINITE:
         return err_set(e, ERR_QUALITY, "the output is not finite");
+    case GATE_SIZED:
+        return err_set(e, ERR_QUALITY,
+                       "the output's size depends on values of inputs");
     case GATE_IDENTITY:
         return err_set(e, ERR_QUALITY, "the output is an input");
     case GATE_UNUSED_INPUT:
@@ -315,7 +320,7 @@ struct val *gate_mend(struct arena *a, const struct facts *f,
         *more = i == 0;
         return i == 0 ? with_batch(a, state) : with_side(a, f, state, 64);
     }
-    if (rule < GATE_NOT_FINITE) {
+    if (rule < GATE_NOT_FINITE || rule == GATE_SIZED) {
         *more = false;
         return NULL;
     }

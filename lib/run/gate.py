@@ -5,7 +5,8 @@ the first, and defines what is used here).
 
   gate  {cpu_s} after try -> each in a field of its own: uninitialised (names),
         deterministic, seeded (equal only when seeded anew), hidden (what else
-        it depends on; measured last), finite, mutates (inputs that are written: results like
+        it depends on; measured last), sized (the values of inputs are seen in
+        the sizes of outputs), finite, mutates (inputs that are written: results like
         what is returned), identity, constant (distributions under which three
         seeds give one output), spread, deviation and deviation relative to the
         mean magnitude of the floating outputs (the largest of each),
@@ -19,6 +20,7 @@ class Gate:
     def __init__(self, probe):
         self.probe = probe
         self.written = []  # inputs that forward writes: results as well
+        self.sized = False  # sizes of outputs depend on values of inputs
 
     def run(self, inputs, seed=SEEDS[0], model=None):
         seed_all(seed)
@@ -54,6 +56,7 @@ class Gate:
             return out  # that is enough to reject it
         out["constant"], steady = self.constant(a)
         out["finite"] = out["finite"] and steady
+        out["sized"] = self.sized
         floats = [t.double().flatten() for t in a if t.is_floating_point()]
         if floats and out["finite"]:
             out["spread"] = max(float(t.max() - t.min()) for t in floats
@@ -168,6 +171,8 @@ class Gate:
                 for inputs in drawn[1:]:
                     out = self.run(scaled(inputs, scale))
                     varies = varies or differs(out, first)
+                    self.sized |= [t.shape for t in out] != [
+                        t.shape for t in first]
                     if i == 0:
                         steady = steady and all(finite(t) for t in out)
                     elif varies:

@@ -20,6 +20,7 @@ plain Counts 'self.n = vars(self).get("n", 0) + 1; return x * (2 + self.n // 12)
 plain Identity 'return x'
 plain Constant 'return torch.ones_like(x) * 3'
 plain Infinite 'return x / 0'
+plain Picks 'return x[x > 0].exp()'
 plain Endless 'while True: pass'
 plain Swallows 'exec("while True:\n try:\n  while True: pass\n except BaseException: pass")'
 plain Hog 'return torch.zeros(1 << 40) + x'
