@@ -37,13 +37,7 @@ int config_child(struct config *c, int n, struct span key)
 
 static bool is_identifier(struct span s)
 {
-    if (s.n == 0 || s.n > MAX_NAME || (s.p[0] >= '0' && s.p[0] <= '9') ||
-        py_is_keyword(s))
-        return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (!is_word_char(s.p[i]) || (unsigned char)s.p[i] >= 0x80)
-            return false;
-    return true;
+    return s.n <= MAX_NAME && py_is_identifier(s);
 }
 
 static bool is_dotted(struct span s)

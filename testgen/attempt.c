@@ -204,21 +204,24 @@ int search_try(struct search *s, struct val **state, struct val **reply,
                struct err *e)
 {
     int overruns = s->overruns, deaths = s->deaths;
-    bool before = s->shapes, wide = s->conf->gpu && is_wide(*state);
+    bool before = s->shapes, wide = is_wide(*state), died = false;
     struct val *figures;
 
+    if (!s->conf->gpu)
+        return search_attempt(s, *state, reply, e);
     if (!before && !wide) {
         if (attempt_within(s, "try", SEARCH_ATTEMPT_S, *state, reply, e) < 0)
             return -1;
-        if (!s->conf->gpu || !too_large(*reply))
+        if (!too_large(*reply))
             return 0;
+        died = val_getb(*reply, "died", false);
     }
     if (attempt_within(s, "shapes", ATTEMPT_S, *state, &figures, e) < 0)
         return -1;
     if (before || !wide)
         s->shapes = !wants_data(figures);
-    if (wants_data(figures))
-        return before || wide ? search_attempt(s, *state, reply, e) : 0;
+    if (wants_data(figures)) /* it tells nothing: all of its time, then */
+        return died ? 0 : search_attempt(s, *state, reply, e);
     s->overruns = overruns;
     s->deaths = deaths;
     if (!val_getb(figures, "ok", false)) {

@@ -68,13 +68,7 @@ static struct span base_of(const char *path)
 
 static bool is_identifier(struct span s)
 {
-    if (s.n == 0 || s.n > NAME_MAX_ || isdigit((unsigned char)s.p[0]) ||
-        py_is_keyword(s))
-        return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (!isalnum((unsigned char)s.p[i]) && s.p[i] != '_')
-            return false;
-    return true;
+    return s.n <= NAME_MAX_ && py_is_identifier(s);
 }
 
 /* ---- Python files ---- */

@@ -553,6 +553,17 @@ bool py_is_keyword(struct span name)
     return in_table(keywords, ARRAY_LEN(keywords), name);
 }
 
+bool py_is_identifier(struct span name)
+{
+    if (name.n == 0 || (name.p[0] >= '0' && name.p[0] <= '9') ||
+        py_is_keyword(name))
+        return false;
+    for (size_t i = 0; i < name.n; i++)
+        if (!is_word_char(name.p[i]) || (unsigned char)name.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
 bool py_is_stdlib(struct span top)
 {
     return in_table(stdlib, ARRAY_LEN(stdlib), top);

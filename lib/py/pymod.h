@@ -226,6 +226,8 @@ void pyreads_release(struct pyreads *r);
 bool py_is_builtin(struct span name); /* of CPython 3.11; dunder names of a
                                          module (__name__, __file__) too */
 bool py_is_keyword(struct span name);
+/* A name in ASCII that is no keyword. */
+bool py_is_identifier(struct span name);
 /* Standard-library top-level module of CPython 3.11. */
 bool py_is_stdlib(struct span top);
 /* Top-level module of a well-known package: torch, numpy, einops, ... */
