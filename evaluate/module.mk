@@ -17,7 +17,7 @@ km-runner-c_ARCHIVES := run
 # Jailed under an address space limit, which the sanitizers do not survive.
 km-runner-c_NOSAN := 1
 EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
-	evaluate/cuda/compare.cu
+	evaluate/cuda/compare.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
 	evaluate/outcome.c evaluate/memory.c evaluate/cuda/cuda.c \

@@ -3,44 +3,9 @@
 // Comparison of a candidate's outputs where they lie: the passes of
 // evaluate/compare.c, whose header says what is compared with what. Each block
 // leaves its own totals, which the host adds in their order, so that the same
-// data gives the same sums. The number of threads in a block is a power of two.
+// data gives the same sums.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
-typedef unsigned short u16;
-
-enum {
-    FLOAT32,
-    FLOAT16,
-    BFLOAT16,
-    FLOAT64,
-    INT64,
-    INT32,
-    INT16,
-    INT8,
-    UINT8,
-    BOOL
-};
-
-#define ULP_BINS   34
-#define JUDGEMENTS 3
-#define THREADS    256
-
-// evaluate/cuda/gpu_compare.c
-struct totals {
-    double sum_sq, max_abs, max_rel;
-    u64 outside[JUDGEMENTS], nan, inf, bad, ulp[ULP_BINS];
-};
-
-struct pass {
-    const void *candidate, *reference;
-    const double *exact; // or 0
-    u64 n;
-    int dtype;
-    double kb, kbv, t, s, own, own_rel, ulps;
-    struct totals *out; // one for each block
-};
+#include "evaluate/cuda/common.cuh"
 
 __device__ static float half_to_float(u16 h)
 {
@@ -54,24 +19,25 @@ __device__ static float half_to_float(u16 h)
     return sign ? -f : f;
 }
 
-__device__ static double get(const void *p, int dtype, u64 i)
+__device__ static double get(u64 at, int dtype, u64 i)
 {
+    const void *p = (const void *)at;
     switch (dtype) {
-    case FLOAT32:
+    case KM_FLOAT32:
         return ((const float *)p)[i];
-    case FLOAT64:
+    case KM_FLOAT64:
         return ((const double *)p)[i];
-    case FLOAT16:
+    case KM_FLOAT16:
         return half_to_float(((const u16 *)p)[i]);
-    case BFLOAT16:
+    case KM_BFLOAT16:
         return __uint_as_float((u32)((const u16 *)p)[i] << 16);
-    case INT64:
+    case KM_INT64:
         return (double)((const i64 *)p)[i];
-    case INT32:
+    case KM_INT32:
         return ((const int *)p)[i];
-    case INT16:
+    case KM_INT16:
         return ((const short *)p)[i];
-    case INT8:
+    case KM_INT8:
         return ((const signed char *)p)[i];
     default:
         return ((const unsigned char *)p)[i];
@@ -79,13 +45,14 @@ __device__ static double get(const void *p, int dtype, u64 i)
 }
 
 // Bits as an integer that grows with the value of a float.
-__device__ static i64 ordered(const void *p, int dtype, u64 i)
+__device__ static i64 ordered(u64 at, int dtype, u64 i)
 {
-    if (dtype == FLOAT32) {
+    const void *p = (const void *)at;
+    if (dtype == KM_FLOAT32) {
         int x = ((const int *)p)[i];
         return x < 0 ? -(i64)(x & 0x7fffffff) : x;
     }
-    if (dtype == FLOAT64) {
+    if (dtype == KM_FLOAT64) {
         i64 x = ((const i64 *)p)[i];
         return x < 0 ? -(x & 0x7fffffffffffffffll) : x;
     }
@@ -97,7 +64,7 @@ __device__ static int ulp_bin(i64 a, i64 b)
 {
     u64 d = a > b ? (u64)a - (u64)b : (u64)b - (u64)a;
     int bin = d ? 64 - __clzll((i64)d) : 0;
-    return bin < ULP_BINS ? bin : ULP_BINS - 1;
+    return bin < PASS_ULP_BINS ? bin : PASS_ULP_BINS - 1;
 }
 
 __device__ static bool is_bad(double x)
@@ -105,20 +72,10 @@ __device__ static bool is_bad(double x)
     return !(fabs(x) <= 1.7976931348623157e308);
 }
 
-__device__ static u64 first()
-{
-    return blockIdx.x * (u64)blockDim.x + threadIdx.x;
-}
-
-__device__ static u64 apart()
-{
-    return gridDim.x * (u64)blockDim.x;
-}
-
 // The block's sum or maximum of V, in thread 0.
 __device__ static double fold(double v, bool sum)
 {
-    __shared__ double part[THREADS];
+    __shared__ double part[KERNEL_THREADS];
     part[threadIdx.x] = v;
     __syncthreads();
     for (unsigned k = blockDim.x / 2; k > 0; k /= 2) {
@@ -133,7 +90,7 @@ __device__ static double fold(double v, bool sum)
     return v;
 }
 
-__device__ static void leave(struct totals *to, double sum_sq, double max_abs,
+__device__ static void leave(totals *to, double sum_sq, double max_abs,
                              double max_rel)
 {
     sum_sq = fold(sum_sq, true);
@@ -146,54 +103,60 @@ __device__ static void leave(struct totals *to, double sum_sq, double max_abs,
     }
 }
 
+// To what all threads of the block count; CUDA has its own name for 64 bits.
+__device__ static void add(u64 *to, u64 n)
+{
+    atomicAdd((unsigned long long *)to, (unsigned long long)n);
+}
+
 // What is counted is zero before: the host sees to it.
 
 // Squares of R, and elements of the reference that are not finite.
 extern "C" __global__ void km_squares(pass p)
 {
-    struct totals *to = p.out + blockIdx.x;
+    totals *to = (totals *)p.out + blockIdx.x;
     double sum = 0;
     u64 bad = 0;
-    for (u64 i = first(); i < p.n; i += apart()) {
-        double r = get(p.reference, p.dtype, i), x = p.exact ? p.exact[i] : r;
+    for (u64 i = first_unit(); i < p.n; i += units_apart()) {
+        double r = get(p.reference, p.dtype, i), x = p.exact ? ((const double *)p.exact)[i] : r;
         sum += x * x;
         bad += is_bad(r);
     }
     if (bad)
-        atomicAdd(&to->bad, bad);
+        add(&to->bad, bad);
     leave(to, sum, 0, 0);
 }
 
 // R at the places AT.
 extern "C" __global__ void km_gather(pass p, const u64 *at, u64 n, double *out)
 {
-    for (u64 i = first(); i < n; i += apart())
-        out[i] = p.exact ? p.exact[at[i]] : get(p.reference, p.dtype, at[i]);
+    for (u64 i = first_unit(); i < n; i += units_apart())
+        out[i] = p.exact ? ((const double *)p.exact)[at[i]] : get(p.reference, p.dtype, at[i]);
 }
 
 // The reference's own error.
 extern "C" __global__ void km_largest(pass p)
 {
     double most = 0, most_rel = 0;
-    for (u64 i = first(); i < p.n; i += apart()) {
-        double b = p.exact[i], scale = fabs(b);
+    for (u64 i = first_unit(); i < p.n; i += units_apart()) {
+        double b = ((const double *)p.exact)[i], scale = fabs(b);
         double d = fabs(get(p.reference, p.dtype, i) - b);
         double rel = d / (scale > p.s ? scale : p.s > 0 ? p.s : 1);
         most = d > most ? d : most;
         most_rel = rel > most_rel ? rel : most_rel;
     }
-    leave(p.out + blockIdx.x, 0, most, most_rel);
+    leave((totals *)p.out + blockIdx.x, 0, most, most_rel);
 }
 
 extern "C" __global__ void km_close(pass p)
 {
-    struct totals *to = p.out + blockIdx.x;
+    totals *to = (totals *)p.out + blockIdx.x;
     double most = 0, most_rel = 0, sum = 0;
-    u64 outside[JUDGEMENTS] = {0, 0, 0}, same = 0;
-    for (u64 i = first(); i < p.n; i += apart()) {
+    u64 outside[PASS_JUDGEMENTS] = {0, 0, 0}, same = 0;
+    for (u64 i = first_unit(); i < p.n; i += units_apart()) {
         double c = get(p.candidate, p.dtype, i);
         double r = get(p.reference, p.dtype, i);
-        double x = p.exact ? p.exact[i] : r;
+        double x = p.exact ? ((const double *)p.exact)[i] : r;
         double d = fabs(c - r), ar = fabs(r), ref = fabs(x);
         double scale = ref > p.s ? ref : p.s;
         double a = p.t * (ref + p.s), b = p.ulps * scale;
@@ -210,45 +173,46 @@ extern "C" __global__ void km_close(pass p)
         most_rel = rel > most_rel ? rel : most_rel;
         sum += d * d;
         if (c != c) {
-            atomicAdd(&to->nan, (u64)1);
+            add(&to->nan, (u64)1);
         } else if (is_bad(c)) {
-            atomicAdd(&to->inf, (u64)1);
+            add(&to->inf, (u64)1);
         } else {
             int bin = ulp_bin(ordered(p.candidate, p.dtype, i),
                               ordered(p.reference, p.dtype, i));
             if (bin)
-                atomicAdd(&to->ulp[bin], (u64)1);
+                add(&to->ulp[bin], (u64)1);
             else
                 same++;
         }
     }
-    for (int j = 0; j < JUDGEMENTS; j++)
+    for (int j = 0; j < PASS_JUDGEMENTS; j++)
         if (outside[j])
-            atomicAdd(&to->outside[j], outside[j]);
+            add(&to->outside[j], outside[j]);
     if (same)
-        atomicAdd(&to->ulp[0], same);
+        add(&to->ulp[0], same);
     leave(to, sum, most, most_rel);
 }
 
 // Bytes alike, or zeros of both signs.
 extern "C" __global__ void km_exact(pass p, int size)
 {
-    struct totals *to = p.out + blockIdx.x;
+    totals *to = (totals *)p.out + blockIdx.x;
     const unsigned char *x = (const unsigned char *)p.candidate;
     const unsigned char *r = (const unsigned char *)p.reference;
-    bool real = p.dtype <= FLOAT64;
+    bool real = p.dtype <= KM_FLOAT64;
     double most = 0;
-    for (u64 i = first(); i < p.n; i += apart()) {
+    for (u64 i = first_unit(); i < p.n; i += units_apart()) {
         bool equal = true;
         for (int k = 0; k < size; k++)
             equal = equal && x[i * size + k] == r[i * size + k];
-        double a = get(x, p.dtype, i), b = get(r, p.dtype, i);
+        double a = get(p.candidate, p.dtype, i);
+        double b = get(p.reference, p.dtype, i);
         if (equal || (real && a == b))
             continue;
-        for (int j = 0; j < JUDGEMENTS; j++)
-            atomicAdd(&to->outside[j], (u64)1);
+        for (int j = 0; j < PASS_JUDGEMENTS; j++)
+            add(&to->outside[j], (u64)1);
         if (a != a)
-            atomicAdd(&to->nan, (u64)1);
+            add(&to->nan, (u64)1);
         else if (fabs(a - b) > most)
             most = fabs(a - b);
     }

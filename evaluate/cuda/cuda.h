@@ -52,7 +52,8 @@ const struct nvrtc *nvrtc_open(const char *python, struct err *e);
 int cuda_check(int result, enum err_code code, const char *what, struct err *e);
 
 /*
- * Machine code of SOURCE (CUDA C++, named NAME in messages) for compute
+ * Machine code of SOURCE (CUDA C++, named NAME in messages, which may include
+ * common.cuh) for compute
  * capability CC (90: sm_90), appended to OUT. No multiply and add is
  * contracted: the same numbers come out as on the CPU. ERR_INTERNAL: the
  * compiler's first error.

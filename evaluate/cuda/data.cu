@@ -1,44 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // What the judge writes into its arenas: the same bytes as evaluate/generate.c
-// makes on a CPU, element by element from the words of a Philox stream. Every
-// kernel steps over its work by the size of its grid: no warp is assumed, no
-// PTX used. Compiled without contraction (nvrtc.c), since a fused multiply and
-// add rounds once where the CPU rounds twice.
+// makes on a CPU, element by element from the words of a Philox stream. Compiled
+// without contraction (nvrtc.c), since a fused multiply and add rounds once where
+// the CPU rounds twice.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef unsigned short u16;
-
-// enum km_dtype of evaluate/km_candidate.h
-enum {
-    FLOAT32,
-    FLOAT16,
-    BFLOAT16,
-    FLOAT64,
-    INT64,
-    INT32,
-    INT16,
-    INT8,
-    UINT8,
-    BOOL
-};
-
-// evaluate/cuda/data.h
-struct data {
-    void *to;
-    u64 n;
-    u64 stream;
-    u32 key[2];
-    int dtype, kind;
-    double lo, hi, p, factor;
-    int bounds;
-    float level;
-    double slope_last, slope_first;
-    u64 last, rows, flat, flat_end;
-};
-
-enum { NORMAL, UNIFORM, INTS, BOOLS, STRUCTURE };
+#include "evaluate/cuda/common.cuh"
 
 static const u64 CHUNK = 1024; // of evaluate/generate.c
 static const u64 HALF = CHUNK / 2;
@@ -90,31 +57,31 @@ __device__ static u16 to_bfloat(float f)
 template <typename T> __device__ static void put(const data &d, u64 i, T v)
 {
     switch (d.dtype) {
-    case FLOAT32:
+    case KM_FLOAT32:
         ((float *)d.to)[i] = (float)v;
         break;
-    case FLOAT64:
+    case KM_FLOAT64:
         ((double *)d.to)[i] = (double)v;
         break;
-    case FLOAT16:
+    case KM_FLOAT16:
         ((u16 *)d.to)[i] = to_half((float)v);
         break;
-    case BFLOAT16:
+    case KM_BFLOAT16:
         ((u16 *)d.to)[i] = to_bfloat((float)v);
         break;
-    case INT64:
-        ((long long *)d.to)[i] = (long long)v;
+    case KM_INT64:
+        ((i64 *)d.to)[i] = (i64)v;
         break;
-    case INT32:
+    case KM_INT32:
         ((int *)d.to)[i] = (int)v;
         break;
-    case INT16:
+    case KM_INT16:
         ((short *)d.to)[i] = (short)v;
         break;
-    case INT8:
+    case KM_INT8:
         ((signed char *)d.to)[i] = (signed char)v;
         break;
-    case UINT8:
+    case KM_UINT8:
         ((unsigned char *)d.to)[i] = (unsigned char)v;
         break;
     default:
@@ -163,7 +130,7 @@ __device__ static void put_float(const data &d, u64 i, float f)
 {
     if (i >= d.n)
         return;
-    if (d.kind != STRUCTURE) {
+    if (d.kind != DATA_STRUCTURE) {
         put(d, i, f * (float)d.factor);
         return;
     }
@@ -171,16 +138,6 @@ __device__ static void put_float(const data &d, u64 i, float f)
     double v = d.slope_last * (double)col / (double)d.last +
                d.slope_first * (double)row / (double)d.rows + 0.5 * (double)f;
     put(d, i, i >= d.flat && i < d.flat_end ? d.level : (float)(v * d.factor));
-}
-
-__device__ static u64 first_unit()
-{
-    return blockIdx.x * (u64)blockDim.x + threadIdx.x;
-}
-
-__device__ static u64 units_apart()
-{
-    return gridDim.x * (u64)blockDim.x;
 }
 
 // A unit: four words of a chunk's first half, and the four of its second.
@@ -212,7 +169,7 @@ extern "C" __global__ void km_uniforms(data d)
         u32 w[4];
         block(d, i, w);
         for (int j = 0; j < 4 && 4 * i + j < d.n; j++) {
-            if (d.kind == BOOLS)
+            if (d.kind == DATA_BOOLS)
                 put(d, 4 * i + j, (double)((double)w[j] * 0x1p-32 < d.p));
             else
                 put(d, 4 * i + j,

@@ -3,6 +3,7 @@
 
 #include "embed.h"
 #include "evaluate/cuda/gpu.h"
+#include "evaluate/cuda/passed.h"
 #include "mem.h"
 
 EMBED_DECLARE(data_cu);
@@ -17,7 +18,6 @@ EMBED_DECLARE(compare_cu);
 #define ATTRIBUTE_FDS   103 /* handles as descriptors */
 
 #define STREAM_OWN 1 /* does not wait for the null stream */
-#define THREADS    256
 /* Blocks for each multiprocessor: enough for all of its threads. */
 #define BLOCKS 8
 /* Totals of all blocks, or samples: compare.c. */
@@ -231,7 +231,7 @@ int gpu_read(struct gpu *d, void *to, uint64_t from, size_t n, struct err *e)
 
 size_t gpu_blocks(const struct gpu *d, uint64_t n)
 {
-    return (size_t)MIN((n + THREADS - 1) / THREADS,
+    return (size_t)MIN((n + KERNEL_THREADS - 1) / KERNEL_THREADS,
                        (uint64_t)d->units * BLOCKS);
 }
 
@@ -241,22 +241,17 @@ int gpu_launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
     if (n == 0)
         return 0;
     return TRY(d,
-               launch(kernel, (unsigned)gpu_blocks(d, n), 1, 1, THREADS, 1, 1,
-                      0, d->stream, arguments, NULL),
+               launch(kernel, (unsigned)gpu_blocks(d, n), 1, 1, KERNEL_THREADS,
+                      1, 1, 0, d->stream, arguments, NULL),
                "own kernel");
 }
 
-/* struct data of data.cu. */
-struct data {
-    uint64_t to, n, stream;
-    uint32_t key[2];
-    int dtype, kind;
-    double lo, hi, p, factor;
-    int bounds;
-    float level;
-    double slope_last, slope_first;
-    uint64_t last, rows, flat, flat_end;
-};
+_Static_assert((int)FILL_NORMAL == DATA_NORMAL &&
+                   (int)FILL_UNIFORM == DATA_UNIFORM &&
+                   (int)FILL_INTS == DATA_INTS &&
+                   (int)FILL_BOOLS == DATA_BOOLS &&
+                   (int)FILL_STRUCTURE == DATA_STRUCTURE,
+               "the kinds of struct fill");
 
 int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
              const struct fill *f, uint64_t to, struct err *e)

@@ -4,21 +4,11 @@
 #include <math.h>
 
 #include "evaluate/cuda/gpu.h"
+#include "evaluate/cuda/passed.h"
 #include "mem.h"
 
-/* Both as in compare.cu. */
-struct totals {
-    double sum_sq, max_abs, max_rel;
-    uint64_t outside[J_COUNT], nan, inf, bad, ulp[ULP_BINS];
-};
-
-struct pass {
-    uint64_t candidate, reference, exact;
-    uint64_t n;
-    int dtype;
-    double kb, kbv, t, s, own, own_rel, ulps;
-    uint64_t out;
-};
+_Static_assert(PASS_ULP_BINS == ULP_BINS && PASS_JUDGEMENTS == J_COUNT,
+               "the sizes of struct compared");
 
 static void add(struct totals *into, const struct totals *x)
 {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 
+#include "embed.h"
 #include "evaluate/cuda/cuda.h"
 #include "mem.h"
 
@@ -15,6 +16,27 @@ static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
 static const char *const packages[] = {
     "lib/python3*/site-packages/nvidia/cu1*/lib/libnvrtc.so.1[0-9]",
     "lib/python3*/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.1[0-9]"};
+
+EMBED_DECLARE(common_cuh);
+EMBED_DECLARE(passed_h);
+EMBED_DECLARE(km_candidate_h);
+
+/* The compiler has no headers of the system. */
+static const char stdint_h[] = "typedef signed char int8_t;\n"
+                               "typedef short int16_t;\n"
+                               "typedef int int32_t;\n"
+                               "typedef long long int64_t;\n"
+                               "typedef unsigned char uint8_t;\n"
+                               "typedef unsigned short uint16_t;\n"
+                               "typedef unsigned uint32_t;\n"
+                               "typedef unsigned long long uint64_t;\n";
+
+/* What sources may include; an embedded text ends with a NUL. */
+static const char *const header_names[] = {
+    "stdint.h", "evaluate/cuda/common.cuh", "evaluate/cuda/passed.h",
+    "evaluate/km_candidate.h"};
+static const char *const header_texts[] = {
+    stdint_h, km_embed_common_cuh, km_embed_passed_h, km_embed_km_candidate_h};
 
 static void *try_folder(const char *folder)
 {
@@ -122,14 +144,17 @@ int nvrtc_build(const struct nvrtc *n, struct span source, const char *name,
                 int cc, struct buf *out, struct err *e)
 {
     char arch[40];
-    const char *const options[] = {arch, "--fmad=false", "--std=c++17"};
+    /* The last one for the functions of km_candidate.h. */
+    const char *const options[] = {arch, "--fmad=false", "--std=c++17",
+                                   "-default-device"};
     char *text = xmemdup0(source), *code = NULL;
     void *program = NULL;
     size_t size = 0;
     int rc = -1;
 
     snprintf(arch, sizeof(arch), "--gpu-architecture=sm_%d", cc);
-    if (n->create(&program, text, name, 0, NULL, NULL)) {
+    if (n->create(&program, text, name, ARRAY_LEN(header_texts), header_texts,
+                  header_names)) {
         err_set(e, ERR_INTERNAL, "%s: the compiler does not start", name);
         goto out;
     }
