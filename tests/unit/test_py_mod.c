@@ -390,6 +390,12 @@ START_TEST(test_names)
     ck_assert(!py_is_builtin((struct span){NULL, 0}));
     ck_assert(py_is_keyword(SPAN_LIT("lambda")));
     ck_assert(!py_is_keyword(SPAN_LIT("match")));
+    ck_assert(py_is_identifier(SPAN_LIT("_a9")));
+    ck_assert(!py_is_identifier(SPAN_LIT("9a")));
+    ck_assert(!py_is_identifier(SPAN_LIT("a.b")));
+    ck_assert(!py_is_identifier(SPAN_LIT("lambda")));
+    ck_assert(!py_is_identifier(SPAN_LIT("\xc3\xa9")));
+    ck_assert(!py_is_identifier(SPAN_LIT("")));
     ck_assert(py_is_stdlib(SPAN_LIT("math")));
     ck_assert(!py_is_stdlib(SPAN_LIT("torch")));
     ck_assert(py_is_package(SPAN_LIT("torch")));
