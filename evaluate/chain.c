@@ -114,7 +114,7 @@ int reference_find_chains(struct reference *ref, struct gen *g, struct err *e)
     x = &ref->task.in[in];
     size = dtype_size(x->t.dtype);
     tries = MIN((size_t)TRIES, ref->slots - 1);
-    ring_init(&r, t, ref->slots);
+    ring_init(&r, &ref->f32, ref->slots);
     for (size_t s = 0; s <= tries; s++)
         cfg[s] = CONFIG_D1;
     ring_generate(&r, g, cfg, tries + 1, false);

@@ -3,7 +3,7 @@
 
 #include "evaluate/device.h"
 
-static const struct device_ops *const devices[] = {&device_cpu};
+static const struct device_ops *const devices[] = {&device_cpu, &device_cuda};
 
 const struct device_ops *device_find(const char *name, struct err *e)
 {

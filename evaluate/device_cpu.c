@@ -76,7 +76,7 @@ static void move_to(int core)
     (void)sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void cpu_chill(void *dev)
+static bool cpu_chill(void *dev)
 {
     struct cpu *c = dev;
     if (c->judge_core != c->runner_core)
@@ -85,9 +85,10 @@ static void cpu_chill(void *dev)
         c->cold[i]++;
     if (c->judge_core != c->runner_core)
         move_to(c->judge_core);
+    return true;
 }
 
-static int cpu_open(void **dev, struct err *e)
+static int cpu_open(void **dev, const char *python UNUSED, struct err *e)
 {
     struct cpu *c = xcalloc(1, sizeof(*c));
     cpu_set_t set, mine;
@@ -134,14 +135,19 @@ static void cpu_describe(void *dev, struct arena *a, struct val *map)
             val_bool(a, c->judge_core == c->runner_core));
 }
 
-static int cpu_core(void *dev)
+static void cpu_runner(void *dev, struct runner_conf *c)
 {
-    return ((struct cpu *)dev)->runner_core;
+    c->cpu = ((struct cpu *)dev)->runner_core;
 }
 
 static double cpu_bandwidth(void *dev)
 {
     return ((struct cpu *)dev)->bandwidth;
+}
+
+static int64_t cpu_taken(void *dev UNUSED)
+{
+    return -1;
 }
 
 static int cpu_region_new(void *dev UNUSED, size_t size, struct region *r,
@@ -191,18 +197,62 @@ static const void *cpu_view(void *dev UNUSED, const struct region *r, size_t at,
     return (const char *)r->map + at;
 }
 
+static void cpu_scatter(void *dev UNUSED, struct region *r,
+                        const struct spot *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy((char *)r->map + v[i].at, v[i].value, v[i].size);
+}
+
+static void cpu_gather(void *dev UNUSED, const struct region *r, struct spot *v,
+                       size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(v[i].value, (const char *)r->map + v[i].at, v[i].size);
+}
+
+static void cpu_fill(void *dev UNUSED, const struct gen *g,
+                     const struct tensor *t, const struct fill *f, void *dst)
+{
+    gen_fill(g, t, f, dst);
+}
+
+static bool cpu_compare(void *dev UNUSED, const struct comparison *c,
+                        struct compared *out)
+{
+    return compare_tensor(c, out);
+}
+
+static int cpu_health(void *dev UNUSED, struct err *e UNUSED)
+{
+    return 0;
+}
+
+static const char *const languages[] = {"torch", "c", NULL};
+
 const struct device_ops device_cpu = {
     .name = "cpu",
+    .languages = languages,
     .cpu_clock = true,
+    .construct_s = 60,
+    .ring_s = 2e-3,
+    .ring_bytes = (size_t)256 << 20,
+    .precise = 0.02,
     .open = cpu_open,
     .close = cpu_close,
     .class_name = cpu_class,
     .describe = cpu_describe,
-    .runner_core = cpu_core,
+    .runner = cpu_runner,
     .chill = cpu_chill,
     .peak_bandwidth = cpu_bandwidth,
+    .taken = cpu_taken,
     .region_new = cpu_region_new,
     .region_free = cpu_region_free,
     .write = cpu_write,
     .view = cpu_view,
+    .scatter = cpu_scatter,
+    .gather = cpu_gather,
+    .fill = cpu_fill,
+    .compare = cpu_compare,
+    .health = cpu_health,
 };

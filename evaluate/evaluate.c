@@ -37,7 +37,8 @@ static const struct opt options[] = {
     {OPT_STR, 't', "tasks", &opts.tasks, "FILE",
      "stream with the tasks (needed)", 0, 0, false},
     {OPT_STR, 0, "device", &opts.device, "NAME",
-     "device to judge on; this build has: cpu (default: cpu)", 0, 0, true},
+     "device to judge on; this build has: cpu, cuda (default: cpu)", 0, 0,
+     true},
     {OPT_CHOICE, 0, "profile", &opts.profile, "strict|kbv|kernelbench",
      "judgement that a candidate must pass to be timed (default: strict)", 0, 0,
      true},
@@ -70,7 +71,8 @@ struct evaluate {
     struct link link;
     struct store *store;
     struct prepare_conf prepare;
-    struct arena mem; /* of what prepare points to */
+    const struct val *languages; /* that the device runs */
+    struct arena mem;            /* of languages and what prepare points to */
     int jobs;
     struct pool *pool; /* made with the first revision */
     struct emit *out;
@@ -258,6 +260,15 @@ static void set_outcome(struct verdict_parts *p, struct arena *a,
     p->message = arena_strdup(a, message);
 }
 
+/* Does the device run candidates of LANGUAGE? */
+static bool runs(const struct evaluate *s, struct span language)
+{
+    for (size_t i = 0; i < val_len(s->languages); i++)
+        if (span_eq(val_as_str(val_at(s->languages, i)), language))
+            return true;
+    return false;
+}
+
 /* The verdict on what was prepared. -1: E is the machine's or the task's
  * fault, -2: end of the run. */
 static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
@@ -272,7 +283,7 @@ static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
     p->static_findings = ready->findings;
     p->contract = ready->contract;
     p->built = native ? ready->build == BUILD_DONE : -1;
-    if (!native && !span_is(val_gets(rev, "language"), "torch")) {
+    if (!runs(s, val_gets(rev, "language"))) {
         set_outcome(p, a, OUTCOME_LOAD_FAILED,
                     SPAN_LIT("the device does not run candidates of this "
                              "language"));
@@ -389,6 +400,7 @@ static int start(struct evaluate *s, struct err *e)
         return -1;
     s->prepare.device_class =
         arena_strdup(&s->mem, val_gets(s->link.opened, "device_class"));
+    s->languages = val_copy(&s->mem, val_get(s->link.opened, "languages"));
     s->prepare.options = option_map(&s->mem);
     s->pool = pool_new(&ops);
     return 0;

@@ -5,7 +5,7 @@
  * km-evaluate and each gets one answer:
  *
  *   {op: "open", device, python, require} + km-runner-c's descriptor
- *     -> {ok: true, device_class, device: {...}}
+ *     -> {ok: true, device_class, languages: [...], device: {...}}
  *   {op: "torch"}   start the zygote now -> {ok: true, versions: {...}}
  *   {op: "judge", language, profile, budget, seed} + task record (msgpack) and
  *                 candidate (source or shared object)
@@ -52,20 +52,23 @@ static int job_open(struct judge *j, const struct val *msg, int *fds,
 {
     struct span device = val_gets(msg, "device");
     struct span python = val_gets(msg, "python");
-    struct val *about = val_map(a);
+    struct val *about = val_map(a), *languages = val_list(a);
     char name[40];
 
     if (j->open || n_fds < 1)
         return err_set(e, ERR_PROTOCOL, "open: not now");
     j->bench.ops = device_find(mask_text(name, sizeof(name), device), e);
-    if (!j->bench.ops || j->bench.ops->open(&j->bench.dev, e))
+    j->bench.python = python.n ? xmemdup0(python) : NULL;
+    if (!j->bench.ops || j->bench.ops->open(&j->bench.dev, j->bench.python, e))
         return -1;
     j->open = true;
-    j->bench.python = python.n ? xmemdup0(python) : NULL;
     j->bench.require = (int)val_geti(msg, "require", JAIL_FULL);
     j->bench.runner_c = fcntl(fds[0], F_DUPFD_CLOEXEC, 10);
     val_set(a, reply, "device_class",
             val_strz(a, j->bench.ops->class_name(j->bench.dev)));
+    for (const char *const *l = j->bench.ops->languages; *l; l++)
+        val_push(a, languages, val_strz(a, *l));
+    val_set(a, reply, "languages", languages);
     val_set(a, about, "device", val_strz(a, j->bench.ops->name));
     j->bench.ops->describe(j->bench.dev, a, about);
     val_set(a, reply, "device", about);
@@ -75,11 +78,9 @@ static int job_open(struct judge *j, const struct val *msg, int *fds,
 static int job_torch(struct judge *j, struct arena *a, struct val *reply,
                      struct err *e)
 {
-    struct zygote_conf z = {.python = j->bench.python,
-                            .require = j->bench.require};
     if (!j->open)
         return err_set(e, ERR_PROTOCOL, "torch: not open");
-    if (!j->bench.zygote && zygote_start(&j->bench.zygote, &z, e))
+    if (bench_zygote(&j->bench, e))
         return -1;
     val_set(a, reply, "versions", val_copy(a, zygote_about(j->bench.zygote)));
     return 0;

@@ -8,7 +8,9 @@ INTERNAL_PROGS += km-judge km-runner-c
 km-judge_SRCS := evaluate/judge.c evaluate/trial.c evaluate/trial_time.c \
 	evaluate/trial_verdict.c evaluate/reference.c evaluate/chain.c \
 	evaluate/ring.c evaluate/side.c evaluate/session.c evaluate/device.c \
-	evaluate/device_cpu.c evaluate/memory.c evaluate/timing.c \
+	evaluate/device_cpu.c evaluate/device_cuda.c evaluate/cuda/cuda.c \
+	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c \
+	evaluate/memory.c evaluate/timing.c \
 	evaluate/compare.c evaluate/generate.c evaluate/task.c \
 	evaluate/dtype.c evaluate/outcome.c
 km-judge_ARCHIVES := run
@@ -17,7 +19,7 @@ km-runner-c_ARCHIVES := run
 # Jailed under an address space limit, which the sanitizers do not survive.
 km-runner-c_NOSAN := 1
 EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
-	evaluate/cuda/compare.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
+	evaluate/cuda/compare.cu evaluate/cuda/ring.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
 	evaluate/outcome.c evaluate/memory.c evaluate/cuda/cuda.c \

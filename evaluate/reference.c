@@ -10,11 +10,10 @@
 
 #include <math.h>
 
-#define RING_S      2e-3         /* wanted length of a ring */
-#define RING_BYTES  (256u << 20) /* of a data region, if two slots fit */
-#define FRAME_ITEMS 4000         /* offsets in one bind */
-#define FIRST_S     60.0         /* deadline of a first forward, */
-#define FIRST_C_S   10.0         /* which in C has nothing to compile or tune */
+#define FRAME_ITEMS 4000 /* offsets in one bind */
+#define FIRST_S     60.0 /* deadline of a first forward, */
+#define FIRST_C_S   10.0 /* which in C has nothing to compile or tune */
+#define MEMORY_MAX  (INT64_C(32) << 30) /* where the jail cannot limit it */
 
 struct own_error *reference_error_of(const struct reference *ref,
                                      enum config_id c)
@@ -27,23 +26,29 @@ double reference_limit(const struct reference *ref, size_t n)
     return fmax(2, 200 * ref->forward_s * (double)n);
 }
 
+int bench_zygote(struct bench *b, struct err *e)
+{
+    struct zygote_conf z = {.python = b->python, .require = b->require};
+    if (b->ops->runner_source)
+        z.probe = b->ops->runner_source();
+    return b->zygote ? 0 : zygote_start(&b->zygote, &z, e);
+}
+
 int bench_runner(struct bench *b, bool native, struct side *d,
                  int64_t data_bytes, struct err *e)
 {
     static const char *const argv[] = {"km-runner-c", NULL};
     struct runner_conf c = {
         .role = "evaluate",
-        .cpu = b->ops->runner_core(b->dev),
+        .cpu = -1,
         .memory = (INT64_C(4) << 30) + 16 * data_bytes,
         .cpu_s = 3600,
         .start_s = 30,
     };
     struct runner r;
-    if (!native && !b->zygote) {
-        struct zygote_conf z = {.python = b->python, .require = b->require};
-        if (zygote_start(&b->zygote, &z, e))
-            return -1;
-    }
+    b->ops->runner(b->dev, &c);
+    if (!native && bench_zygote(b, e))
+        return -1;
     if (native ? runner_exec(b->runner_c, argv, &c, b->require, &r, e)
                : zygote_fork(b->zygote, &c, &r, e)) {
         if (e->code != ERR_SANDBOX && e->code != ERR_UNAVAILABLE)
@@ -51,7 +56,7 @@ int bench_runner(struct bench *b, bool native, struct side *d,
         return -1;
     }
     b->level = r.level;
-    if (session_open(&d->s, &r, native, e)) {
+    if (session_open(&d->s, &r, native, c.memory ? 0 : MEMORY_MAX, e)) {
         e->code = ERR_INFRASTRUCTURE;
         return -1;
     }
@@ -170,16 +175,48 @@ static bool same_results(const struct ring *r, size_t a, size_t b)
 
 /* ---- memory ---- */
 
-static int64_t own_bytes(const struct side *d, const struct proc_memory *m)
+/* Of the device, where it has memory of its own: the judge's regions for D and
+ * what D took, all in one. */
+static int64_t device_bytes(const struct side *d)
 {
-    int64_t regions = (int64_t)(d->data_region.size + d->state_region.size);
-    return m->anon + MAX((int64_t)0, m->shared - regions);
+    int64_t taken = d->ops->taken(d->dev);
+    return taken < 0
+               ? taken
+               : taken - (int64_t)(d->data_region.size + d->state_region.size);
 }
 
-static int64_t own_peak(const struct side *d, const struct proc_memory *m)
+int64_t memory_base(const struct side *d)
+{
+    int64_t taken = device_bytes(d);
+    struct proc_memory m;
+    if (taken >= 0)
+        return taken;
+    memory_read(d->s.r.pid, &m);
+    return m.anon;
+}
+
+static int64_t own_bytes(const struct side *d)
 {
     int64_t regions = (int64_t)(d->data_region.size + d->state_region.size);
-    return m->peak - m->file - MIN(m->shared, regions);
+    int64_t taken = device_bytes(d);
+    struct proc_memory m;
+    if (taken >= 0)
+        return taken;
+    memory_read(d->s.r.pid, &m);
+    return m.anon + MAX((int64_t)0, m.shared - regions);
+}
+
+/* The device does not tell a peak; torch keeps what it took, so that what is
+ * taken after a forward is what that needed. */
+static int64_t own_peak(const struct side *d)
+{
+    int64_t regions = (int64_t)(d->data_region.size + d->state_region.size);
+    int64_t taken = device_bytes(d);
+    struct proc_memory m;
+    if (taken >= 0)
+        return taken;
+    memory_read(d->s.r.pid, &m);
+    return m.peak - m.file - MIN(m.shared, regions);
 }
 
 int memory_measure(struct side *d, const struct task *t, struct gen *g,
@@ -188,33 +225,29 @@ int memory_measure(struct side *d, const struct task *t, struct gen *g,
 {
     struct ring r;
     enum config_id c[SLOTS_MAX] = {CONFIG_D1};
-    struct proc_memory now;
     /* One forward's inputs, and its outputs where the runner does not allocate
      * them itself. */
     int64_t slot = (int64_t)(t->in_bytes + (d->s.native ? t->out_bytes : 0));
     int64_t params = 0, first, steady;
     int rc;
 
-    ring_init(&r, t, d->slots);
+    ring_init(&r, d, d->slots);
     ring_generate(&r, g, c, d->slots, false);
     memory_reset_peak(d->s.r.pid);
     rc = run_first(d, g, &r, 0, 1, d->s.native ? FIRST_C_S : FIRST_S, NULL, e);
     if (rc)
         goto out;
-    memory_read(d->s.r.pid, &now);
-    first = own_peak(d, &now) - m->base;
+    first = own_peak(d) - m->base;
     for (size_t k = 0; !rc && k < warm; k++)
         rc = side_run(d, k % d->slots, 1, NULL, limit_s, NULL, e);
     if (rc)
         goto out;
-    memory_read(d->s.r.pid, &now);
-    m->resident = MAX((int64_t)0, own_bytes(d, &now) - m->base);
+    m->resident = MAX((int64_t)0, own_bytes(d) - m->base);
     memory_reset_peak(d->s.r.pid);
     rc = side_run(d, 0, 1, NULL, limit_s, NULL, e);
     if (rc)
         goto out;
-    memory_read(d->s.r.pid, &now);
-    steady = own_peak(d, &now) - m->base;
+    steady = own_peak(d) - m->base;
     for (size_t i = 0; i < d->state.n; i++)
         params += (int64_t)d->state.v[i].t.bytes;
     m->peak = MAX((int64_t)0, MAX(first, steady) + slot);
@@ -311,7 +344,7 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
     double best = INFINITY;
     int rc;
 
-    ring_init(&r, &ref->task, 2);
+    ring_init(&r, &ref->f32, 2);
     ring_generate(&r, g, c, 2, false);
     memcpy(r.in + ref->task.in_stride, r.in, ref->task.in_stride);
     rc = as_bad_task(side_place(d, g, 2, e),
@@ -340,12 +373,28 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
 static void choose_slots(struct reference *ref)
 {
     const struct task *t = &ref->task;
-    size_t k = (size_t)fmin(SLOTS_MAX, ceil(RING_S / ref->forward_s));
+    const struct device_ops *ops = ref->bench->ops;
+    size_t k = (size_t)fmin(SLOTS_MAX, ceil(ops->ring_s / ref->forward_s));
     size_t items = t->n_in + t->n_out;
     k = MIN(k, MAX((size_t)2, FRAME_ITEMS / MAX((size_t)1, items)));
     k = MIN(k, MAX((size_t)2,
-                   RING_BYTES / MAX((size_t)1, side_need(&ref->f32, 1))));
+                   ops->ring_bytes / MAX((size_t)1, side_need(&ref->f32, 1))));
     ref->slots = MAX(k, (size_t)2);
+}
+
+int reference_capture(struct reference *ref, const struct chain *chain,
+                      struct err *e)
+{
+    struct side *d = &ref->f32;
+    int rc;
+    if (!d->ops->captures || ref->eager)
+        return 0;
+    rc = side_capture(d, ref->slots, chain, FIRST_S, e);
+    if (rc < 0) /* it died of it, and would again */
+        return as_bad_task(rc, "the reference's ring cannot be captured", d, e);
+    if (rc == 1)
+        ref->eager = "the reference cannot be captured";
+    return 0;
 }
 
 /* Two forwards are mostly start-up where they are short: time a whole ring. */
@@ -357,9 +406,11 @@ static int refine_time(struct reference *ref, struct gen *g, struct err *e)
     double v[5];
     int rc;
 
-    ring_init(&r, &ref->task, ref->slots);
+    ring_init(&r, &ref->f32, ref->slots);
     rc = as_bad_task(side_place(d, g, ref->slots, e),
                      "the reference's inputs cannot be bound", d, e);
+    if (!rc)
+        rc = reference_capture(ref, NULL, e);
     ring_generate(&r, g, c, ref->slots, false);
     for (size_t i = 0; !rc && i < ARRAY_LEN(v); i++) {
         struct turn t = {0};
@@ -485,7 +536,9 @@ static void try_float64(struct reference *ref, struct gen *g, struct ring *r,
         rc = side_state_set(d, &ref->state, &e);
     if (!rc)
         rc = side_place(
-            d, g, MAX(1, MIN(CONFIG_COUNT, RING_BYTES / side_need(d, 1))), &e);
+            d, g,
+            MAX(1, MIN(CONFIG_COUNT, d->ops->ring_bytes / side_need(d, 1))),
+            &e);
     for (int i = 0; i < CONFIG_COUNT; i++)
         wanted[i] = ref->tested[i] && configs[i].target != TARGET_PARAMS;
     if (!rc)
@@ -535,7 +588,7 @@ static int try_train(struct reference *ref, struct gen *g, struct err *e)
     struct ring r;
     int rc;
 
-    ring_init(&r, &ref->task, 3);
+    ring_init(&r, &ref->f32, 3);
     ring_generate(&r, g, c, 3, false);
     for (size_t i = 1; i < 3; i++)
         memcpy(r.in + i * ref->task.in_stride, r.in, ref->task.in_stride);
@@ -652,7 +705,6 @@ int reference_open(struct reference **out, struct bench *b,
 {
     struct reference *ref = xcalloc(1, sizeof(*ref));
     struct ring r = {0};
-    struct proc_memory base;
     int fd = -1, rc = -1;
 
     ref->bench = b;
@@ -668,9 +720,8 @@ int reference_open(struct reference **out, struct bench *b,
     side_init(&ref->f32, b->ops, b->dev, &ref->task, -1);
     if (bench_runner(b, false, &ref->f32, (int64_t)ref->task.in_stride, e))
         goto out;
-    memory_read(ref->f32.s.r.pid, &base);
-    ref->memory.base = base.anon;
-    ring_init(&r, &ref->task, CONFIG_COUNT);
+    ref->memory.base = memory_base(&ref->f32);
+    ring_init(&r, &ref->f32, CONFIG_COUNT);
     ref->error =
         xcalloc(CONFIG_COUNT * (ref->task.n_res + 1), sizeof(*ref->error));
     if (load(ref, &ref->f32, fd, e) || read_values(ref, e) ||

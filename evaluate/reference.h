@@ -28,6 +28,8 @@ struct bench {
 int bench_runner(struct bench *b, bool native, struct side *d,
                  int64_t data_bytes, struct err *e) MUST_USE;
 
+/* Start the zygote unless there is one. */
+int bench_zygote(struct bench *b, struct err *e) MUST_USE;
 /* Let the shadow have the core once. ERR_INFRASTRUCTURE. */
 int bench_shadow(struct bench *b, struct err *e) MUST_USE;
 void bench_close(struct bench *b);
@@ -60,6 +62,7 @@ struct reference {
     struct own_error *error;
     double terms;
 
+    const char *eager; /* why its rings are not captured, or NULL */
     double forward_s;
     size_t slots; /* K */
     struct chain chains[CHAINS];
@@ -80,6 +83,10 @@ struct own_error *reference_error_of(const struct reference *ref,
 /* Deadline of N forwards: 200 times the reference's time, 2 s at least. */
 double reference_limit(const struct reference *ref, size_t n);
 
+/* Capture all slots of the reference where its device captures; REF->eager is
+ * set where it cannot be. -1: ERR_BAD_TASK, ERR_INFRASTRUCTURE. */
+int reference_capture(struct reference *ref, const struct chain *chain,
+                      struct err *e) MUST_USE;
 /*
  * Run the reference over R's slots and take its results as expected; with
  * EXACT >= 0 the float64 one over that slot too (-2: over all). Any failure is
@@ -97,6 +104,8 @@ int reference_set_state(struct reference *ref, const struct state *st,
  * statistics; caller frees ->data. */
 struct state reference_affine(const struct reference *ref, struct gen *g);
 
+/* What D's fresh process takes. */
+int64_t memory_base(const struct side *d);
 /* First forward and steady state of D on decoy data, WARM more forwards
  * between (each within LIMIT_S, the first within a minute), watched from
  * outside. Slots must be placed. 0, 1, -1 as session_call. */

@@ -7,9 +7,11 @@
 
 #include <math.h>
 
-void ring_init(struct ring *r, const struct task *task, size_t cap)
+void ring_init(struct ring *r, const struct side *d, size_t cap)
 {
-    *r = (struct ring){.task = task, .cap = cap};
+    const struct task *task = d->task;
+
+    *r = (struct ring){.ops = d->ops, .dev = d->dev, .task = task, .cap = cap};
     for (size_t i = 0; i < task->n_res; i++)
         r->exact_stride += task->res[i].t->numel;
     r->in = xcalloc(cap, task->in_stride + 1);
@@ -50,8 +52,12 @@ void ring_generate(struct ring *r, struct gen *g, const enum config_id *config,
         r->config[s] = config[s];
         r->usable[s] = true;
         r->has_exact[s] = false;
-        for (size_t i = 0; i < r->task->n_in; i++)
-            gen_input(g, &r->task->in[i], config[s], later, ring_in(r, s, i));
+        for (size_t i = 0; i < r->task->n_in; i++) {
+            const struct input *in = &r->task->in[i];
+            struct fill f;
+            gen_plan(g, in, config[s], later, &f);
+            r->ops->fill(r->dev, g, &in->t, &f, ring_in(r, s, i));
+        }
     }
 }
 
@@ -107,7 +113,7 @@ bool ring_take_exact(struct ring *r, const struct side *d, size_t slot,
                             x->t->numel);
             continue;
         }
-        memcpy(to, result_now(d, from, x, to), x->t->numel * sizeof(*to));
+        memmove(to, result_now(d, from, x, to), x->t->numel * sizeof(*to));
         for (size_t k = 0; k < x->t->numel; k++)
             finite &= isfinite(to[k]) != 0;
     }
@@ -119,22 +125,20 @@ bool ring_take_chain(struct ring *r, const struct side *d,
                      const struct chain *c)
 {
     const struct tensor *t = &r->task->in[c->in].t;
-    size_t size = dtype_size(t->dtype);
+    struct spot *v = xcalloc(r->n + 1, sizeof(*v));
+    bool finite = true;
+
+    side_chained(d, r->n, c, v);
     for (size_t s = 0; s + 1 < r->n; s++) {
         uint8_t *to =
-            ring_in(r, s + 1, (size_t)c->in) + (size_t)c->in_element * size;
-        uint8_t *scratch = xmalloc(r->task->out[c->out].t.bytes);
-        double v;
-        memcpy(to,
-               (const uint8_t *)side_output(d, s, (size_t)c->out, scratch) +
-                   (size_t)c->out_element * size,
-               size);
-        free(scratch);
-        dtype_to_double(t->dtype, to, &v, 1);
-        if (!isfinite(v))
-            return false;
+            ring_in(r, s + 1, (size_t)c->in) + (size_t)c->in_element * v->size;
+        double x;
+        memcpy(to, v[s].value, v->size);
+        dtype_to_double(t->dtype, to, &x, 1);
+        finite &= isfinite(x) != 0;
     }
-    return true;
+    free(v);
+    return finite;
 }
 
 static void compare_result(const struct ring *r, const void *candidate,
@@ -150,7 +154,7 @@ static void compare_result(const struct ring *r, const void *candidate,
         .error = error[i],
         .terms = terms,
     };
-    compare_tensor(&c, out);
+    r->ops->compare(r->dev, &c, out);
 }
 
 void ring_compare(const struct ring *r, const struct side *candidate,

@@ -10,6 +10,8 @@
 #include "evaluate/side.h"
 
 struct ring {
+    const struct device_ops *ops;
+    void *dev;
     const struct task *task;
     size_t n, cap;
     enum config_id config[SLOTS_MAX];
@@ -21,7 +23,8 @@ struct ring {
     size_t exact_stride;
 };
 
-void ring_init(struct ring *r, const struct task *task, size_t cap);
+/* Of D's task, on its device. */
+void ring_init(struct ring *r, const struct side *d, size_t cap);
 void ring_release(struct ring *r);
 
 uint8_t *ring_in(const struct ring *r, size_t slot, size_t in);

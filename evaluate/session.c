@@ -42,6 +42,7 @@ static int wait_reply(struct session *s, struct arena *a, double start,
 {
     for (;;) {
         struct proc_usage u;
+        struct proc_memory m;
         double now = now_s(), waited;
         double next = MIN(now + SLICE_S, start + MAX(limit_s, 0.001));
         pid_t pid = 0;
@@ -56,6 +57,10 @@ static int wait_reply(struct session *s, struct arena *a, double start,
             return -1;
         now = now_s();
         waited = usage_read(s->r.pid, &u) ? waited_s(before, &u) : 0;
+        if (s->memory && memory_read(s->r.pid, &m) &&
+            m.anon + m.shared > s->memory)
+            return err_set(e, ERR_MEMORY, "it takes more than %" PRId64 " MiB",
+                           s->memory >> 20);
         if (now - start - waited > limit_s)
             return err_set(e, ERR_TIMEOUT, "no answer within %.0f s",
                            ceil(limit_s));
@@ -92,6 +97,7 @@ int session_call(struct session *s, struct arena *a, const struct val *msg,
     }
     if (t->on_reply)
         t->on_reply(t->payload);
+    t->checked_s = now_s() - start;
     /* Now: being stopped costs it another wait for the core. */
     if (!usage_read(s->r.pid, &at_reply))
         at_reply = before;
@@ -116,19 +122,24 @@ int session_empty(struct session *s, struct turn *t, struct err *e)
     val_set(&a, msg, "op", val_strz(&a, "mode"));
     val_set(&a, msg, "train", val_bool(&a, false));
     rc = session_call(s, &a, msg, NULL, 0, 10, &reply, t, e);
-    if (rc == 1)
-        rc = err_set(e, ERR_INTERNAL, "the runner refused an empty call");
+    if (rc == 1) {
+        char text[200];
+        rc = err_set(e, ERR_INFRASTRUCTURE,
+                     "the runner refused an empty call: %s",
+                     mask_text(text, sizeof(text), val_gets(reply, "message")));
+    }
     arena_release(&a);
     return rc;
 }
 
 int session_open(struct session *s, const struct runner *r, bool native,
-                 struct err *e)
+                 int64_t memory, struct err *e)
 {
     enum { TURNS = 15 };
     double v[TURNS], cpu[TURNS];
 
-    *s = (struct session){.r = *r, .open = true, .native = native};
+    *s = (struct session){
+        .r = *r, .open = true, .native = native, .memory = memory};
     if (runner_freeze(&s->r, e)) {
         session_end(s, ERR_CRASH, e);
         return -1;

@@ -12,6 +12,7 @@
 struct session {
     struct runner r;
     bool open, native;
+    int64_t memory; /* bytes of its own that it may have, 0 = see the jail */
     /* Of an empty call, measured before foreign code */
     double overhead_s, overhead_cpu_s;
     int64_t overhead_switches;
@@ -26,6 +27,7 @@ struct turn {
     void *payload;
     /* Out */
     double elapsed_s; /* from before the thaw to the reply */
+    double checked_s; /* the same, to the end of on_reply */
     double cpu_s;     /* of the whole process, from thaw to freeze */
     double others_s;  /* what of it the main thread did not do */
     double delay_s;   /* until the reply: ready, but without a core */
@@ -46,9 +48,10 @@ int session_call(struct session *s, struct arena *a, const struct val *msg,
 /* A call that does nothing: its time is what every other costs besides its
  * work. */
 int session_empty(struct session *s, struct turn *t, struct err *e) MUST_USE;
-/* Freeze the fresh runner R (taken over) and measure an empty call. */
+/* Freeze the fresh runner R (taken over) and measure an empty call. MEMORY:
+ * s->memory, for one whose address space cannot be limited. */
 int session_open(struct session *s, const struct runner *r, bool native,
-                 struct err *e) MUST_USE;
+                 int64_t memory, struct err *e) MUST_USE;
 void session_close(struct session *s);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "mem.h"
 
-#define CONSTRUCT_S 60.0
 #define ALIGN       64u
 #define GUARD       128u /* least bytes between two tensors */
 #define GUARD_STEPS 16u  /* plus up to this many times ALIGN */
@@ -18,7 +17,6 @@ void side_init(struct side *d, const struct device_ops *ops, void *dev,
     *d = (struct side){.ops = ops, .dev = dev, .task = task, .as = as};
     d->state_region.fd = d->data_region.fd = -1;
     d->mem = d->tmp = (struct arena)ARENA_INIT;
-    d->limit_s = CONSTRUCT_S;
 }
 
 void side_close(struct side *d)
@@ -76,7 +74,7 @@ static int map_region(struct side *d, int which, size_t size, struct region *r,
         return -1;
     val_set(&d->tmp, m, "arena", val_int(&d->tmp, which));
     val_set(&d->tmp, m, "size", val_int(&d->tmp, (int64_t)r->size));
-    return call(d, m, &r->fd, 1, CONSTRUCT_S, NULL, e);
+    return call(d, m, &r->fd, 1, d->ops->construct_s, NULL, e);
 }
 
 static int read_state(struct side *d, const struct val *list, struct err *e)
@@ -112,7 +110,7 @@ int side_load(struct side *d, const char *role, const char *class_name,
     val_set(&d->tmp, m, "init", val_copy(&d->tmp, d->task->init));
     val_set(&d->tmp, m, "seed", val_int(&d->tmp, (int64_t)(seed >> 16)));
     val_set(&d->tmp, m, "threads", val_int(&d->tmp, 1));
-    rc = call(d, m, &source_fd, 1, CONSTRUCT_S, NULL, e);
+    rc = call(d, m, &source_fd, 1, d->ops->construct_s, NULL, e);
     if (rc)
         return rc;
     return read_state(d, val_get(d->reply, "state"), e);
@@ -122,7 +120,7 @@ int side_cast(struct side *d, int dtype, struct err *e)
 {
     struct val *m = request(d, "cast");
     val_set(&d->tmp, m, "dtype", val_strz(&d->tmp, dtype_name(dtype)));
-    return call(d, m, NULL, 0, CONSTRUCT_S, NULL, e);
+    return call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
 }
 
 int side_state_get(struct side *d, uint8_t *out, struct err *e)
@@ -142,15 +140,15 @@ int side_state_get(struct side *d, uint8_t *out, struct err *e)
         val_push(&d->tmp, at, val_int(&d->tmp, (int64_t)d->state.v[i].at));
     val_set(&d->tmp, m, "arena", val_int(&d->tmp, REGION_STATE));
     val_set(&d->tmp, m, "at", at);
-    rc = call(d, m, NULL, 0, CONSTRUCT_S, NULL, e);
+    rc = call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
     if (rc)
         return rc;
     for (size_t i = 0; i < d->state.n; i++) {
         const struct state_item *it = &d->state.v[i];
-        memcpy(out + it->at,
-               d->ops->view(d->dev, &d->state_region, it->at, it->t.bytes,
-                            out + it->at),
-               it->t.bytes);
+        memmove(out + it->at,
+                d->ops->view(d->dev, &d->state_region, it->at, it->t.bytes,
+                             out + it->at),
+                it->t.bytes);
     }
     return 0;
 }
@@ -180,7 +178,7 @@ int side_state_set(struct side *d, const struct state *st, struct err *e)
         val_set(&d->tmp, m, "arena", val_int(&d->tmp, REGION_STATE));
         val_set(&d->tmp, m, "items", items);
         val_set(&d->tmp, m, "more", val_bool(&d->tmp, i + STATE_ITEMS < st->n));
-        rc = call(d, m, NULL, 0, CONSTRUCT_S, NULL, e);
+        rc = call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
     }
     return rc;
 }
@@ -189,28 +187,55 @@ int side_mode(struct side *d, bool train, struct err *e)
 {
     struct val *m = request(d, "mode");
     val_set(&d->tmp, m, "train", val_bool(&d->tmp, train));
-    return call(d, m, NULL, 0, CONSTRUCT_S, NULL, e);
+    return call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
+}
+
+static struct val *chain_val(struct arena *a, const struct chain *chain)
+{
+    struct val *c;
+
+    if (!chain)
+        return val_nil(a);
+    c = val_list(a);
+    val_push(a, c, val_int(a, chain->in));
+    val_push(a, c, val_int(a, chain->in_element));
+    val_push(a, c, val_int(a, chain->out));
+    val_push(a, c, val_int(a, chain->out_element));
+    return c;
+}
+
+int side_capture(struct side *d, size_t n, const struct chain *chain,
+                 double limit_s, struct err *e)
+{
+    struct arena *a = &d->tmp;
+    struct val *m = request(d, "capture");
+    int rc;
+
+    val_set(a, m, "first", val_int(a, 0));
+    val_set(a, m, "n", val_int(a, (int64_t)n));
+    val_set(a, m, "chain", chain_val(a, chain));
+    rc = call(d, m, NULL, 0, limit_s, NULL, e);
+    d->captured = rc ? 0 : n;
+    d->captured_chain = chain;
+    return rc;
 }
 
 int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
              double limit_s, struct turn *t, struct err *e)
 {
     struct arena *a = &d->tmp;
-    struct val *m = request(d, "run"), *c = val_nil(a);
+    struct val *m = request(d, "run");
     static int64_t nonce = 1;
+    bool replay =
+        first == 0 && n == d->captured && n > 0 && chain == d->captured_chain;
     int rc;
 
-    if (chain) {
-        c = val_list(a);
-        val_push(a, c, val_int(a, chain->in));
-        val_push(a, c, val_int(a, chain->in_element));
-        val_push(a, c, val_int(a, chain->out));
-        val_push(a, c, val_int(a, chain->out_element));
-    }
     val_set(a, m, "first", val_int(a, (int64_t)first));
     val_set(a, m, "n", val_int(a, (int64_t)n));
     val_set(a, m, "nonce", val_int(a, ++nonce));
-    val_set(a, m, "chain", c);
+    val_set(a, m, "chain", chain_val(a, chain));
+    if (replay)
+        val_set(a, m, "graph", val_bool(a, true));
     rc = call(d, m, NULL, 0, limit_s, t, e);
     if (rc == 0 && val_geti(d->reply, "nonce", -1) != nonce)
         return err_set(e, ERR_PROTOCOL, "an answer to another request");
@@ -219,7 +244,7 @@ int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
 
 double side_turn_s(const struct side *d, const struct turn *t)
 {
-    return d->ops->cpu_clock ? t->cpu_s : t->elapsed_s;
+    return d->ops->cpu_clock ? t->cpu_s : t->checked_s;
 }
 
 double side_overhead_s(const struct side *d)
@@ -313,6 +338,7 @@ int side_place(struct side *d, struct gen *g, size_t slots, struct err *e)
         d->image_size = d->data_region.size;
     }
     d->slots = slots;
+    d->captured = 0;
     d->in_at = xreallocarray(d->in_at, slots * t->n_in + 1, sizeof(size_t));
     d->out_at = xreallocarray(d->out_at, slots * t->n_out + 1, sizeof(size_t));
     lay_out(d, g);
@@ -330,7 +356,7 @@ int side_place(struct side *d, struct gen *g, size_t slots, struct err *e)
     val_set(a, m, "in_off", offsets(a, d->in_at, slots, t->n_in));
     val_set(a, m, "outs", outs);
     val_set(a, m, "out_off", offsets(a, d->out_at, slots, t->n_out));
-    return call(d, m, NULL, 0, CONSTRUCT_S, NULL, e);
+    return call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
 }
 
 /* ---- contents ---- */
@@ -379,18 +405,17 @@ static void poison(struct side *d, struct gen *g)
         }
 }
 
+static void copy_out(const struct side *d, struct spot *v)
+{
+    memcpy(v->value, d->image + v->at, v->size);
+}
+
 void side_fill(struct side *d, struct gen *g)
 {
     const struct task *t = d->task;
-    struct held {
-        struct salt where;
-        uint8_t value[8];
-    } * held;
-    size_t n = 0, k = 0;
 
     poison(d, g);
     d->salts.n = 0;
-    held = xcalloc(d->slots * t->n_in * SALTS + 1, sizeof(*held));
     for (size_t s = 0; s < d->slots; s++)
         for (size_t i = 0; i < t->n_in; i++) {
             const struct tensor *x = &t->in[i].t;
@@ -400,28 +425,63 @@ void side_fill(struct side *d, struct gen *g)
              * a legal decoy for any of them. */
             for (int j = 0; j < SALTS && x->numel > 1; j++) {
                 size_t p = gen_below(g, x->numel), q = gen_below(g, x->numel);
-                struct salt w = {at + p * size, size};
-                held[n].where = w;
-                memcpy(held[n].value, d->image + w.at, size);
-                n++;
+                struct spot w = {.at = at + p * size, .size = size};
+                copy_out(d, &w);
                 memcpy(d->image + w.at, d->image + at + q * size, size);
                 array_push(&d->salts, w);
             }
         }
     d->ops->write(d->dev, &d->data_region, 0, d->image, d->used);
-    /* Backwards: an element drawn twice gets its first value back. */
-    for (k = n; k-- > 0;)
-        memcpy(d->image + held[k].where.at, held[k].value, held[k].where.size);
-    free(held);
+    /* Backwards: an element drawn twice gets its first value back, */
+    for (size_t k = d->salts.n; k-- > 0;)
+        memcpy(d->image + d->salts.v[k].at, d->salts.v[k].value,
+               d->salts.v[k].size);
+    /* and both of its salts hold that. */
+    for (size_t k = 0; k < d->salts.n; k++)
+        copy_out(d, &d->salts.v[k]);
 }
 
 void side_salt(struct side *d)
 {
-    for (size_t i = 0; i < d->salts.n; i++) {
-        const struct salt *w = &d->salts.v[i];
-        d->ops->write(d->dev, &d->data_region, w->at, d->image + w->at,
-                      w->size);
-    }
+    d->ops->scatter(d->dev, &d->data_region, d->salts.v, d->salts.n);
+}
+
+size_t side_samples(const struct side *d, struct gen *g, size_t n,
+                    struct spot *out, size_t cap)
+{
+    const struct task *t = d->task;
+    size_t each = t->n_out ? cap / (n * t->n_out) : 0, k = 0;
+
+    each = MIN(MAX(each, (size_t)1), (size_t)8);
+    for (size_t s = 0; s < n; s++)
+        for (size_t o = 0; o < t->n_out; o++)
+            for (size_t i = 0; i < each && k < cap; i++) {
+                const struct tensor *x = &t->out[o].t;
+                size_t size = dtype_size(x->dtype);
+                if (!x->numel)
+                    continue;
+                out[k++] = (struct spot){
+                    .at = d->out_at[s * t->n_out + o] +
+                          gen_below(g, x->numel) * size,
+                    .size = size,
+                };
+            }
+    return k;
+}
+
+void side_chained(const struct side *d, size_t n, const struct chain *chain,
+                  struct spot *out)
+{
+    const struct task *t = d->task;
+    size_t size = dtype_size(t->in[chain->in].t.dtype);
+
+    for (size_t s = 0; s + 1 < n; s++)
+        out[s] = (struct spot){
+            .at = d->out_at[s * t->n_out + (size_t)chain->out] +
+                  (size_t)chain->out_element * size,
+            .size = size,
+        };
+    d->ops->gather(d->dev, &d->data_region, out, n ? n - 1 : 0);
 }
 
 const void *side_output(const struct side *d, size_t slot, size_t out,
@@ -442,18 +502,6 @@ const void *side_in_now(const struct side *d, size_t slot, size_t in,
 
 /* ---- after a ring ---- */
 
-static bool same(const struct side *d, size_t at, size_t end)
-{
-    uint8_t scratch[4096];
-    for (size_t n; at < end; at += n) {
-        n = MIN(end - at, sizeof(scratch));
-        if (memcmp(d->ops->view(d->dev, &d->data_region, at, n, scratch),
-                   d->image + at, n))
-            return false;
-    }
-    return true;
-}
-
 struct piece {
     size_t at, end;
     bool input, skip;
@@ -471,17 +519,18 @@ struct intact side_intact(struct side *d, size_t n, const struct chain *chain)
     size_t n_pieces = 0, at = 0;
     struct piece *p = xcalloc(d->slots * (t->n_in + t->n_out) + 1, sizeof(*p));
     struct intact r = {true, true};
+    uint8_t *scratch = xmalloc(d->used + 1);
+    const uint8_t *now =
+        d->ops->view(d->dev, &d->data_region, 0, d->used, scratch);
 
-    for (size_t s = 0; chain && s + 1 < n; s++) {
-        size_t size = dtype_size(t->in[chain->in].t.dtype);
-        uint8_t scratch[8];
-        size_t from = d->out_at[s * t->n_out + (size_t)chain->out] +
-                      (size_t)chain->out_element * size;
-        size_t to = d->in_at[(s + 1) * t->n_in + (size_t)chain->in] +
-                    (size_t)chain->in_element * size;
-        memcpy(d->image + to,
-               d->ops->view(d->dev, &d->data_region, from, size, scratch),
-               size);
+    if (chain) {
+        struct spot *v = xcalloc(n + 1, sizeof(*v));
+        side_chained(d, n, chain, v);
+        for (size_t s = 0; s + 1 < n; s++)
+            memcpy(d->image + d->in_at[(s + 1) * t->n_in + (size_t)chain->in] +
+                       (size_t)chain->in_element * v->size,
+                   v[s].value, v->size);
+        free(v);
     }
     for (size_t s = 0; s < d->slots; s++) {
         for (size_t i = 0; i < t->n_in; i++) {
@@ -497,12 +546,14 @@ struct intact side_intact(struct side *d, size_t n, const struct chain *chain)
     }
     qsort(p, n_pieces, sizeof(*p), by_place);
     for (size_t i = 0; i < n_pieces; i++) {
-        r.guards &= same(d, at, p[i].at);
+        r.guards &= memcmp(now + at, d->image + at, p[i].at - at) == 0;
         if (p[i].input && !p[i].skip)
-            r.inputs &= same(d, p[i].at, p[i].end);
+            r.inputs &= memcmp(now + p[i].at, d->image + p[i].at,
+                               p[i].end - p[i].at) == 0;
         at = p[i].end;
     }
-    r.guards &= same(d, at, d->used);
+    r.guards &= memcmp(now + at, d->image + at, d->used - at) == 0;
     free(p);
+    free(scratch);
     return r;
 }

@@ -34,8 +34,10 @@ struct state {
     uint8_t *data; /* values, or NULL */
 };
 
-struct salt {
-    size_t at, size;
+/* [in, element, out, element], or NULL: see frames.h. */
+struct chain {
+    int in, out;
+    int64_t in_element, out_element;
 };
 
 struct side {
@@ -55,8 +57,11 @@ struct side {
     size_t *in_at, *out_at; /* [slot * n + tensor] */
     uint8_t *image;
     size_t image_size;
-    ARRAY(struct salt) salts;
-    double limit_s; /* of one ring */
+    ARRAY(struct spot) salts;
+    /* What was captured at this placement: the first so many slots, and the
+     * chain of them. */
+    size_t captured;
+    const struct chain *captured_chain;
 };
 
 void side_init(struct side *d, const struct device_ops *ops, void *dev,
@@ -95,11 +100,11 @@ const void *side_output(const struct side *d, size_t slot, size_t out,
 const void *side_in_now(const struct side *d, size_t slot, size_t in,
                         void *scratch);
 
-/* [in, element, out, element], or NULL: see frames.h. */
-struct chain {
-    int in, out;
-    int64_t in_element, out_element;
-};
+/* Let it capture the first N slots, chained, so that side_run of just these
+ * replays what was captured. Only on a device that captures, at most once a
+ * placement. */
+int side_capture(struct side *d, size_t n, const struct chain *chain,
+                 double limit_s, struct err *e) MUST_USE;
 int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
              double limit_s, struct turn *t, struct err *e) MUST_USE;
 
@@ -108,6 +113,14 @@ int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
 double side_turn_s(const struct side *d, const struct turn *t);
 double side_overhead_s(const struct side *d);
 double forward_s(double turn_s, double overhead_s, size_t n);
+
+/* Places of D's outputs that a ring of the first N slots leaves, drawn by G:
+ * some of each, at most CAP; how many. */
+size_t side_samples(const struct side *d, struct gen *g, size_t n,
+                    struct spot *out, size_t cap);
+/* The elements that a ring of N slots chained: N - 1, of slot 0 first. */
+void side_chained(const struct side *d, size_t n, const struct chain *chain,
+                  struct spot *out);
 
 /* After a ring of the first N slots: do all inputs and guards hold what they
  * should? CHAIN elements are taken over into the image first. */

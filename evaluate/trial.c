@@ -3,7 +3,6 @@
 
 #include "evaluate/trial.h"
 
-#include "evaluate/memory.h"
 #include "mem.h"
 
 #include <math.h>
@@ -89,65 +88,43 @@ int trial_failed(struct trial *t, int rc, struct err *e)
 
 /* ---- what is looked at after a ring ---- */
 
-/* Elements to look at when the reply comes: a few of every output. */
-static void choose_samples(struct trial *t, size_t n)
-{
-    const struct task *k = &t->ref->task;
-    size_t each = k->n_out ? SAMPLES / (n * k->n_out) : 0;
-    t->n_samples = 0;
-    each = MIN(MAX(each, (size_t)1), (size_t)8);
-    for (size_t s = 0; s < n; s++)
-        for (size_t o = 0; o < k->n_out; o++)
-            for (size_t i = 0; i < each && t->n_samples < SAMPLES; i++) {
-                const struct tensor *x = &k->out[o].t;
-                size_t size = dtype_size(x->dtype);
-                if (!x->numel)
-                    continue;
-                t->samples[t->n_samples++] = (struct sample){
-                    .slot = s,
-                    .out = o,
-                    .at = gen_below(t->g, x->numel) * size,
-                    .size = size,
-                };
-            }
-}
-
-static const uint8_t *sample_now(struct trial *t, const struct sample *s,
-                                 uint8_t scratch[8])
-{
-    const struct side *d = &t->cand;
-    return d->ops->view(d->dev, &d->data_region,
-                        d->out_at[s->slot * d->task->n_out + s->out] + s->at,
-                        s->size, scratch);
-}
-
 static void take_samples(void *payload)
 {
     struct trial *t = payload;
-    for (size_t i = 0; i < t->n_samples; i++) {
-        struct sample *s = &t->samples[i];
-        uint8_t scratch[8];
-        memcpy(s->value, sample_now(t, s, scratch), s->size);
-    }
+    const struct side *d = t->sampled;
+    d->ops->gather(d->dev, &d->data_region, t->samples, t->n_samples);
+}
+
+void trial_watch(struct trial *t, const struct side *d, size_t n,
+                 struct turn *turn)
+{
+    t->sampled = d;
+    t->n_samples = side_samples(d, t->g, n, t->samples, SAMPLES);
+    turn->on_reply = take_samples;
+    turn->payload = t;
 }
 
 /* Whatever changed between the reply and the freeze was computed after the
  * clock had stopped. */
 static void check_samples(struct trial *t)
 {
-    for (size_t i = 0; i < t->n_samples; i++) {
-        struct sample *s = &t->samples[i];
-        uint8_t scratch[8];
-        if (memcmp(s->value, sample_now(t, s, scratch), s->size)) {
+    const struct side *d = t->sampled;
+    struct spot now[SAMPLES];
+    memcpy(now, t->samples, sizeof(now));
+    d->ops->gather(d->dev, &d->data_region, now, t->n_samples);
+    for (size_t i = 0; i < t->n_samples; i++)
+        if (memcmp(now[i].value, t->samples[i].value, now[i].size)) {
             trial_finding(t, "early_done", GRADE_FORBID,
                           "outputs changed after it said done");
             return;
         }
-    }
 }
 
 static void check_threads(struct trial *t, const struct turn *turn, bool timed)
 {
+    /* By the judge's own clock they gain nothing. */
+    if (!t->cand.ops->cpu_clock)
+        return;
     if (turn->others_s > 20e-6 && timed)
         trial_finding(t, "threads", GRADE_FORBID,
                       "other threads computed during a timed ring");
@@ -235,8 +212,18 @@ static void compare_slots(struct trial *t, const struct ring_plan *p)
 
 static bool disturbed(const struct side *d, const struct turn *turn)
 {
+    if (!d->ops->cpu_clock)
+        return turn->delay_s > 0.01 * turn->checked_s;
     int64_t extra = turn->switches - d->s.overhead_switches;
     return turn->delay_s > 0 && (double)extra * REFILL_S > 0.05 * turn->cpu_s;
+}
+
+void trial_chill(struct trial *t)
+{
+    const struct bench *b = t->ref->bench;
+    if (!b->ops->chill(b->dev))
+        trial_finding(t, "busy_device", GRADE_FORBID,
+                      "its work went on while it was frozen");
 }
 
 static int ring_candidate(struct trial *t, const struct ring_plan *p,
@@ -251,11 +238,11 @@ static int ring_candidate(struct trial *t, const struct ring_plan *p,
     }
     ring_load(&t->ring, d);
     side_fill(d, t->g);
-    choose_samples(t, t->ring.n);
-    turn->on_reply = take_samples;
-    turn->payload = t;
-    d->ops->chill(d->dev);
+    trial_watch(t, d, t->ring.n, turn);
+    trial_chill(t);
     side_salt(d);
+    if (t->ended)
+        return 0;
     rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
                   turn, e);
     if (rc)
@@ -282,8 +269,11 @@ static int ring_reference(struct trial *t, const struct ring_plan *p,
         return rc;
     ring_load(&t->ring, d);
     side_fill(d, t->g);
-    d->ops->chill(d->dev);
+    trial_watch(t, d, t->ring.n, turn);
+    trial_chill(t);
     side_salt(d);
+    if (t->ended)
+        return 0;
     rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
                   turn, e);
     if (rc == 1)
@@ -306,12 +296,14 @@ int trial_ring(struct trial *t, const struct ring_plan *p, struct err *e)
     t->rings++;
     if (reference_first && ring_reference(t, p, &tr, e))
         return -1;
-    if (ring_candidate(t, p, &tc, e))
+    if (!t->ended && ring_candidate(t, p, &tc, e))
         return -1;
     if (t->ended)
         return 0;
     if (p->pair && !reference_first && ring_reference(t, p, &tr, e))
         return -1;
+    if (t->ended)
+        return 0;
     if (p->chain && !ring_take_chain(&t->ring, &t->cand, p->chain)) {
         trial_end(t, OUTCOME_WRONG, "a chained output is not finite");
         all_wrong(t, p);
@@ -327,6 +319,8 @@ int trial_ring(struct trial *t, const struct ring_plan *p, struct err *e)
         return -1;
     }
     compare_slots(t, p);
+    if (t->cand.ops->health(t->cand.dev, e))
+        return -1;
     if (p->pair) {
         p->pair->reference_s = side_turn_s(&t->ref->f32, &tr);
         p->pair->candidate_s = side_turn_s(&t->cand, &tc);
@@ -361,7 +355,6 @@ static int start(struct trial *t, struct err *e)
 {
     struct side *d = &t->cand;
     const struct reference *ref = t->ref;
-    struct proc_memory base;
     uint64_t seed = ref->seed;
     size_t unmatched = 0;
     int rc;
@@ -370,8 +363,7 @@ static int start(struct trial *t, struct err *e)
     if (bench_runner(ref->bench, t->conf.native, d,
                      (int64_t)ref->task.in_stride, e))
         return -1;
-    memory_read(d->s.r.pid, &base);
-    t->memory.base = base.anon;
+    t->memory.base = memory_base(d);
     rc = side_load(d, "candidate", "ModelNew", seed, t->conf.code_fd, e);
     if (rc)
         return trial_failed(t, rc, e);
@@ -533,10 +525,11 @@ int trial_run(struct trial *t, struct reference *ref,
     side_init(&t->cand, NULL, NULL, NULL, -1);
     t->findings = val_list(a);
     t->no_chain = ref->no_chain;
+    t->eager = ref->eager;
     if (conf->profile != J_STRICT)
         t->no_chain = "only the strict profile chains";
     t->chained = !t->no_chain;
-    ring_init(&t->ring, &ref->task, MAX(ref->slots, (size_t)CONFIG_COUNT));
+    ring_init(&t->ring, &ref->f32, MAX(ref->slots, (size_t)CONFIG_COUNT));
     for (int i = 0; i < CONFIG_COUNT; i++)
         t->cells[i][MODE_EVAL].why_not = ref->why_not[i];
     if (ref->degenerate)

@@ -26,12 +26,7 @@ struct cell {
     const char *why_not;
 };
 
-/* One sampled element of an output at the moment of the reply. */
-struct sample {
-    size_t slot, out, at, size;
-    uint8_t value[8];
-};
-
+/* Elements of outputs that are looked at the moment the reply is there. */
 #define SAMPLES 256
 
 struct trial {
@@ -51,6 +46,7 @@ struct trial {
     struct ratio ratio;
     bool timed, chained, remeasured;
     const char *no_chain;
+    bool alone_eager;
     double alone_ns;     /* the reference before the candidate existed, */
     double alone_margin; /* and by what factor noise can make it look slower */
     /* Empty calls of the reference, in the middle of it all: what is taken off
@@ -58,8 +54,10 @@ struct trial {
     ARRAY(double) empty;
     const char *stop;
 
-    struct sample samples[SAMPLES];
+    struct spot samples[SAMPLES];
     size_t n_samples;
+    const struct side *sampled;
+    const char *eager; /* why rings are not captured, or NULL */
 
     enum outcome outcome;
     bool ended; /* the outcome stands, no more rings */
@@ -90,6 +88,11 @@ struct ring_plan {
 };
 int trial_ring(struct trial *t, const struct ring_plan *p,
                struct err *e) MUST_USE;
+/* Let TURN, of a ring of D's first N slots, end with a look at its outputs. */
+void trial_watch(struct trial *t, const struct side *d, size_t n,
+                 struct turn *turn);
+/* The device cold and idle, or the trial has ended. */
+void trial_chill(struct trial *t);
 /* End the trial with what the candidate's last call gave: RC 1 or -1.
  * Returns 0, or -1 when it was the machine. */
 int trial_failed(struct trial *t, int rc, struct err *e) MUST_USE;

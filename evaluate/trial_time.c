@@ -13,7 +13,6 @@
 #define PLACEMENTS     5 /* at least */
 #define PLACEMENTS_MAX 40
 #define PAIRS_MAX      15 /* of one placement */
-#define PRECISE        0.02
 #define SURPRISING     20.0
 #define ALONE_RINGS    15
 #define ALONE_MARGIN   1.02
@@ -69,10 +68,46 @@ static int settle_reference(struct trial *t, size_t turns, struct err *e)
     return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
 }
 
+/* Are rings captured, so far as is known? */
+static bool captures(const struct trial *t)
+{
+    return t->ref->f32.ops->captures && !t->eager;
+}
+
+/* Capture the placed reference with CHAIN, or be eager. */
+static int capture_reference(struct trial *t, const struct chain *chain,
+                             struct err *e)
+{
+    if (!captures(t))
+        return 0;
+    if (reference_capture(t->ref, chain, e)) {
+        e->code = ERR_INFRASTRUCTURE;
+        return -1;
+    }
+    t->eager = t->ref->eager;
+    return 0;
+}
+
+static int capture_candidate(struct trial *t, const struct chain *chain,
+                             struct err *e)
+{
+    size_t n = t->ref->slots;
+    int rc;
+    if (!captures(t))
+        return 0;
+    rc = side_capture(&t->cand, n, chain, reference_limit(t->ref, 10 * n), e);
+    if (rc < 0)
+        return trial_failed(t, rc, e);
+    if (rc == 1)
+        t->eager = "the candidate cannot be captured";
+    return 0;
+}
+
 static int take_empty(struct trial *t, struct err *e)
 {
     struct turn turn = {0};
-    t->ref->bench->ops->chill(t->ref->bench->dev);
+    trial_watch(t, &t->ref->f32, t->ref->slots, &turn);
+    trial_chill(t);
     if (session_empty(&t->ref->f32.s, &turn, e)) {
         e->code = ERR_INFRASTRUCTURE;
         return -1;
@@ -113,9 +148,11 @@ int trial_alone(struct trial *t, struct err *e)
     struct side *d = &t->ref->f32;
     double v[ALONE_RINGS], start = now_s(), ring;
     size_t n = 0;
+    const struct chain *chain = draw_chain(t);
 
-    if (settle_reference(t, 2, e))
+    if (settle_reference(t, 2, e) || capture_reference(t, chain, e))
         return -1;
+    t->alone_eager = !captures(t);
     while (n < ALONE_RINGS && (n < 3 || now_s() - start < 1)) {
         struct turn turn = {0};
         enum config_id c[SLOTS_MAX];
@@ -125,9 +162,12 @@ int trial_alone(struct trial *t, struct err *e)
         side_fill(d, t->g);
         if (bench_shadow(t->ref->bench, e))
             return -1;
-        d->ops->chill(d->dev);
+        if (!d->ops->chill(d->dev))
+            return err_set(e, ERR_INFRASTRUCTURE,
+                           "another program uses the device");
+        trial_watch(t, d, t->ring.n, &turn);
         side_salt(d);
-        if (side_run(d, 0, t->ring.n, draw_chain(t),
+        if (side_run(d, 0, t->ring.n, captures(t) ? chain : draw_chain(t),
                      reference_limit(t->ref, t->ring.n), &turn, e))
             return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
         v[n++] = side_turn_s(d, &turn);
@@ -146,6 +186,7 @@ static int placement(struct trial *t, int index, double share_s, struct err *e)
 {
     size_t warm = 1 + gen_below(t->g, 3), pairs = PAIRS_MAX;
     double start = now_s();
+    const struct chain *chain = draw_chain(t);
     int rc;
 
     if (settle_reference(t, warm, e))
@@ -153,6 +194,8 @@ static int placement(struct trial *t, int index, double share_s, struct err *e)
     rc = settle(t, &t->cand, warm, e);
     if (rc)
         return trial_failed(t, rc, e);
+    if (capture_reference(t, chain, e) || capture_candidate(t, chain, e))
+        return -1;
     for (size_t i = 0; i < pairs && !t->ended; i++) {
         enum config_id c[SLOTS_MAX];
         struct pair pair = {.placement = index};
@@ -161,7 +204,7 @@ static int placement(struct trial *t, int index, double share_s, struct err *e)
             .n = t->ref->slots,
             .count_as = CONFIG_COUNT,
             .exact = (int)gen_below(t->g, t->ref->slots),
-            .chain = draw_chain(t),
+            .chain = captures(t) ? chain : draw_chain(t),
             .pair = &pair,
             .state = t->ref->stateful ? &t->ref->state : NULL,
         };
@@ -177,6 +220,48 @@ static int placement(struct trial *t, int index, double share_s, struct err *e)
             break;
     }
     return 0;
+}
+
+/*
+ * Before any time counts: is what a replay leaves right? A kernel launched on
+ * another stream than the one that is captured is missing from it. Both sides
+ * run eagerly then.
+ */
+static int try_capture(struct trial *t, struct err *e)
+{
+    enum config_id c[SLOTS_MAX];
+    const struct chain *chain = draw_chain(t);
+    struct ring_plan p = {
+        .config = c,
+        .n = t->ref->slots,
+        .count_as = CONFIG_COUNT,
+        .exact = -1,
+        .chain = chain,
+        .state = t->ref->stateful ? &t->ref->state : NULL,
+    };
+    struct cell saved[CONFIG_COUNT][MODE_COUNT];
+    int rc;
+
+    if (!captures(t))
+        return 0;
+    rc = settle(t, &t->cand, 2, e);
+    if (rc)
+        return trial_failed(t, rc, e);
+    if (settle_reference(t, 1, e) || capture_candidate(t, chain, e))
+        return -1;
+    if (t->ended || !captures(t))
+        return 0;
+    memcpy(saved, t->cells, sizeof(saved));
+    mixed(t, c, p.n);
+    rc = trial_ring(t, &p, e);
+    if (!rc && !trial_pass(t, t->conf.profile) &&
+        (!t->ended || t->outcome == OUTCOME_WRONG)) {
+        t->eager = "a replay of the candidate is wrong";
+        t->ended = false;
+        t->message = NULL;
+        memcpy(t->cells, saved, sizeof(saved));
+    }
+    return rc;
 }
 
 /* Necessary bytes over the best bandwidth of the machine. Outputs only: they
@@ -200,13 +285,16 @@ static void check_floor(struct trial *t)
 static int check_alone(struct trial *t, struct err *e)
 {
     double before = t->alone_ns, margin = t->alone_margin, f;
-    if (!t->timed || before * margin >= t->ratio.reference_ns)
+    bool like = t->alone_eager == !captures(t);
+    if (!t->timed || (like && before * margin >= t->ratio.reference_ns))
         return 0;
     side_close(&t->cand);
     if (trial_alone(t, e))
         return -1;
-    t->alone_ns = fmax(t->alone_ns, before);
-    t->alone_margin = fmax(t->alone_margin, margin);
+    if (like) {
+        t->alone_ns = fmax(t->alone_ns, before);
+        t->alone_margin = fmax(t->alone_margin, margin);
+    }
     f = t->alone_ns * t->alone_margin / t->ratio.reference_ns;
     if (f >= 1)
         return 0;
@@ -227,6 +315,10 @@ int trial_time(struct trial *t, struct err *e)
     int n = 0, least = PLACEMENTS;
 
     t->stop = "budget";
+    if (try_capture(t, e))
+        return -1;
+    if (t->ended)
+        return 0;
     while (n < PLACEMENTS_MAX) {
         if (placement(t, n, share, e))
             return -1;
@@ -245,7 +337,8 @@ int trial_time(struct trial *t, struct err *e)
             continue;
         }
         if (t->timed && t->ratio.placements >= PLACEMENTS &&
-            log(t->ratio.high / t->ratio.low) / 2 < PRECISE) {
+            log(t->ratio.high / t->ratio.low) / 2 <
+                t->ref->bench->ops->precise) {
             t->stop = "precise";
             break;
         }

@@ -76,7 +76,10 @@ static struct val *time_val(const struct trial *t)
     if (!t->timed)
         return val_nil(a);
     m = val_map(a);
-    val_set(a, m, "method", val_strz(a, "ring"));
+    val_set(
+        a, m, "method",
+        val_strz(a, t->ref->f32.ops->captures && !t->eager ? "graph" : "ring"));
+    val_set(a, m, "eager", val_strz(a, t->eager));
     val_set(a, m, "reference_ns", val_float(a, r->reference_ns));
     val_set(a, m, "candidate_ns", val_float(a, r->candidate_ns));
     val_set(a, m, "ratio", val_float(a, r->ratio));

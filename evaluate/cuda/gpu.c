@@ -8,6 +8,7 @@
 
 EMBED_DECLARE(data_cu);
 EMBED_DECLARE(compare_cu);
+EMBED_DECLARE(ring_cu);
 
 /* CUdevice_attribute */
 #define ATTRIBUTE_UNITS 16
@@ -91,7 +92,9 @@ static int load_kernels(struct gpu *d, const char *python, struct err *e)
     if (load_module(d, n, EMBED_SPAN(data_cu), "data.cu",
                     &d->modules[MODULE_DATA], e) ||
         load_module(d, n, EMBED_SPAN(compare_cu), "compare.cu",
-                    &d->modules[MODULE_COMPARE], e))
+                    &d->modules[MODULE_COMPARE], e) ||
+        load_module(d, n, EMBED_SPAN(ring_cu), "ring.cu",
+                    &d->modules[MODULE_RING], e))
         return -1;
     for (int i = 0; i < KERNEL_COUNT; i++)
         if (TRY(d,
@@ -227,6 +230,21 @@ int gpu_read(struct gpu *d, void *to, uint64_t from, size_t n, struct err *e)
     if (TRY(d, copy_out(to, from, n, d->stream), "copy from the GPU"))
         return -1;
     return gpu_wait(d, e);
+}
+
+int gpu_move(struct gpu *d, uint64_t to, uint64_t from, size_t n, struct err *e)
+{
+    return TRY(d, copy(to, from, n, d->stream), "copy on the GPU");
+}
+
+int gpu_taken(struct gpu *d, int64_t *bytes, struct err *e)
+{
+    size_t left = 0, all = 0;
+
+    if (TRY(d, memory_info(&left, &all), "memory of the GPU"))
+        return -1;
+    *bytes = (int64_t)(all - left);
+    return 0;
 }
 
 size_t gpu_blocks(const struct gpu *d, uint64_t n)

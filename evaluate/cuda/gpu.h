@@ -18,7 +18,7 @@ struct gpu_arena {
     int fd;
 };
 
-enum gpu_module { MODULE_DATA, MODULE_COMPARE, MODULE_COUNT };
+enum gpu_module { MODULE_DATA, MODULE_COMPARE, MODULE_RING, MODULE_COUNT };
 
 enum gpu_kernel {
 #define KERNEL(name, module, symbol) KERNEL_##name,
@@ -61,6 +61,12 @@ int gpu_write(struct gpu *d, uint64_t to, const void *from, size_t n,
 int gpu_read(struct gpu *d, void *to, uint64_t from, size_t n,
              struct err *e) MUST_USE;
 int gpu_wait(struct gpu *d, struct err *e) MUST_USE;
+
+/* N bytes at TO from FROM, queued; both of this GPU. */
+int gpu_move(struct gpu *d, uint64_t to, uint64_t from, size_t n,
+             struct err *e) MUST_USE;
+/* Bytes of the GPU's memory that are taken, by whomever. */
+int gpu_taken(struct gpu *d, int64_t *bytes, struct err *e) MUST_USE;
 
 /* These two are queued. gen_fill of generate.h, at TO. */
 int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,

@@ -31,6 +31,12 @@ struct totals {
     uint64_t outside[PASS_JUDGEMENTS], nan, inf, bad, ulp[PASS_ULP_BINS];
 };
 
+/* struct spot of evaluate/device.h. */
+struct place {
+    uint64_t at, size;
+    uint8_t value[8];
+};
+
 /* One pass of a comparison; EXACT is 0 where there is none. The limits are
  * those of evaluate/compare.h; OUT: totals of each block. */
 struct pass {

@@ -325,7 +325,7 @@ static int enter_runner(struct jail_birth *b)
         return -errno;
     if (jail_landlock(c, b->dir, b->have & LAYER_MOUNT, false) == 0)
         b->have |= LAYER_LANDLOCK;
-    if (jail_filter_install(c->profile, b->have & LAYER_PID) == 0)
+    if (jail_filter_install(c->profile, c->gpu, b->have & LAYER_PID) == 0)
         b->have |= LAYER_SECCOMP;
     b->step = "level";
     if (level_of(b->have) < c->require)
@@ -496,7 +496,8 @@ pid_t jail_fork(const struct jail_conf *c, int ctl, int32_t *level, char *why,
     if (c->profile < 0 || c->profile >= JAIL_FETCH || c->n_keep < 0 ||
         c->n_keep > 8)
         return -EINVAL;
-    (void)jail_filter_prepare(c->profile); /* missing: seen at install */
+    (void)jail_filter_prepare(c->profile,
+                              c->gpu); /* missing: seen at install */
     b.mapped = address_space();
     b.outer =
         b.root ? OUTER_FIRST + ((unsigned)getpid() * 37 + count++) % OUTER_COUNT

@@ -56,6 +56,7 @@ struct jail_conf {
     const char *read_paths[JAIL_PATHS]; /* readable besides the system's
                                            /usr, /lib*, /bin; NULL-ended */
     int32_t require; /* lowest level accepted, enum jail_level */
+    int32_t gpu;     /* 1: the devices of NVIDIA's driver are there */
     /* An artefact: once the runner has ended with status 0 and all processes
      * are dead, the init copies the plain file OUT_NAME of the private folder
      * to OUT_FD, if it has at most OUT_MAX bytes; jail_end.artefact tells.

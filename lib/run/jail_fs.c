@@ -19,7 +19,20 @@ static const char *const system_paths[] = {
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
                                       "/dev/random", "/dev/urandom"};
 
-#define MAX_BINDS (ARRAY_LEN(system_paths) + JAIL_PATHS + ARRAY_LEN(devices))
+/* Of a jail with a GPU. Which node is which GPU is the driver's affair: a
+ * process asks for one by number. */
+static const char *const gpu_devices[] = {
+    "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools",
+    "/dev/nvidia0",   "/dev/nvidia1",    "/dev/nvidia2",
+    "/dev/nvidia3",   "/dev/nvidia4",    "/dev/nvidia5",
+    "/dev/nvidia6",   "/dev/nvidia7",    "/dev/nvidia8",
+    "/dev/nvidia9",   "/dev/nvidia10",   "/dev/nvidia11",
+    "/dev/nvidia12",  "/dev/nvidia13",   "/dev/nvidia14",
+    "/dev/nvidia15"};
+
+#define MAX_BINDS                                                              \
+    (ARRAY_LEN(system_paths) + JAIL_PATHS + ARRAY_LEN(devices) +               \
+     ARRAY_LEN(gpu_devices))
 
 struct bind {
     const char *path;
@@ -124,6 +137,19 @@ static int mount_tmp(const char *name, int64_t size, uid_t uid)
                : 0;
 }
 
+/* CUDA names its threads through their entries there, and does not start where
+ * it cannot. The entries of the jail's PID namespace are all there are. */
+static int mount_proc(int root, const char **step)
+{
+    *step = "processes of the root";
+    if (mkdirat(root, "proc", 0555) < 0 && errno != EEXIST)
+        return -errno;
+    return mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                 "subset=pid") < 0
+               ? -errno
+               : 0;
+}
+
 /* Make the working directory the root and drop the old one. */
 static int change_root(void)
 {
@@ -157,6 +183,8 @@ static int build_root(const struct jail_conf *c, uid_t uid, struct bind *binds,
         r = mount_tmp("tmp", c->tmp_size, uid);
     if (r == 0)
         r = mount_tmp("dev/shm", c->tmp_size, uid);
+    if (r == 0 && c->gpu)
+        r = mount_proc(root, step);
     /* After /tmp, so that what lies below it is seen too. */
     if (r == 0)
         *step = "binds of the root";
@@ -193,6 +221,9 @@ int jail_root(const struct jail_conf *c, uid_t uid, const char **step)
             n++;
     for (size_t i = 0; i < ARRAY_LEN(devices) && r >= 0; i++)
         if ((r = bind_take(&binds[n], devices[i], true)) > 0)
+            n++;
+    for (size_t i = 0; c->gpu && i < ARRAY_LEN(gpu_devices) && r >= 0; i++)
+        if ((r = bind_take(&binds[n], gpu_devices[i], true)) > 0)
             n++;
     if (r >= 0)
         r = build_root(c, uid, binds, n, step);
@@ -289,6 +320,13 @@ int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root,
         r = allow(set, c->read_paths[i], read, attr.fs);
     for (size_t i = 0; i < ARRAY_LEN(devices) && r == 0; i++)
         r = allow(set, devices[i], FS_READ_FILE | FS_WRITE_FILE, attr.fs);
+    for (size_t i = 0; c->gpu && i < ARRAY_LEN(gpu_devices) && r == 0; i++)
+        r = allow(set, gpu_devices[i],
+                  FS_READ_FILE | FS_WRITE_FILE | FS_IOCTL_DEV, attr.fs);
+    if (r == 0 && c->gpu)
+        r = allow(set, "/proc",
+                  FS_READ_FILE | FS_READ_DIR | FS_WRITE_FILE | FS_TRUNCATE,
+                  attr.fs);
     if (r == 0)
         r = allow(set, dir, attr.fs, attr.fs);
     if (r == 0 && own_root)

@@ -48,11 +48,11 @@ int jail_root(const struct jail_conf *c, uid_t uid, const char **step);
 int jail_landlock(const struct jail_conf *c, const char *dir, bool own_root,
                   bool network);
 
-/* Build the profile's filters once in the caller, before any fork (libseccomp
- * allocates). 0 or -errno. */
-int jail_filter_prepare(int profile);
+/* Build the profile's filters (with GPU: of a jail that has one) once in the
+ * caller, before any fork (libseccomp allocates). 0 or -errno. */
+int jail_filter_prepare(int profile, bool gpu);
 /* Install them, and that against signals to others when there is no PID
  * namespace. 0 or -errno. */
-int jail_filter_install(int profile, bool own_pids);
+int jail_filter_install(int profile, bool gpu, bool own_pids);
 
 #endif

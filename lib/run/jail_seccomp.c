@@ -38,7 +38,7 @@ struct filter {
     struct sock_filter code[MAX_INSNS];
 };
 
-static struct filter filters[JAIL_PROFILES];
+static struct filter filters[JAIL_PROFILES][2];
 
 /* Every profile. */
 static const char *const denied[] = {
@@ -77,6 +77,9 @@ static const char *const denied[] = {
 static const char *const network[] = {"socket",  "socketpair", "bind",
                                       "listen",  "accept",     "accept4",
                                       "connect", NULL};
+/* CUDA makes itself a local socket when it starts. One that nobody can be
+ * reached by, nor reach anybody with: the rest of NETWORK. */
+static const char *const reaching[] = {"accept", "accept4", "connect", NULL};
 static const char *const listening[] = {"listen", "accept", "accept4", NULL};
 
 /* Runners: no processes. clone is looked at by its flags. */
@@ -128,7 +131,16 @@ static int deny_local(scmp_filter_ctx f)
     return r;
 }
 
-static int add_rules(scmp_filter_ctx f, int profile)
+static int deny_reaching(scmp_filter_ctx f)
+{
+    int r = deny_list(f, reaching);
+
+    return r < 0 ? r
+                 : seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket),
+                                    1, SCMP_A0_64(SCMP_CMP_NE, AF_UNIX));
+}
+
+static int add_rules(scmp_filter_ctx f, int profile, bool gpu)
 {
     /* A timer, a lease or a message on a descriptor could send SIGCONT and so
      * wake what is frozen (F_SETSIG and its owners), or push input into a
@@ -152,7 +164,9 @@ static int add_rules(scmp_filter_ctx f, int profile)
     int r = deny_list(f, denied);
 
     if (r == 0)
-        r = profile == JAIL_FETCH ? deny_local(f) : deny_list(f, network);
+        r = profile == JAIL_FETCH ? deny_local(f)
+            : gpu                 ? deny_reaching(f)
+                                  : deny_list(f, network);
     for (size_t i = 0; i < ARRAY_LEN(fcntls) && r == 0; i++)
         r = deny_if(f, "fcntl", 1, low, (uint64_t)fcntls[i]);
     for (size_t i = 0; i < ARRAY_LEN(ioctls) && r == 0; i++)
@@ -185,9 +199,9 @@ static int add_rules(scmp_filter_ctx f, int profile)
     return r;
 }
 
-int jail_filter_prepare(int profile)
+int jail_filter_prepare(int profile, bool gpu)
 {
-    struct filter *flt = &filters[profile];
+    struct filter *flt = &filters[profile][gpu];
     scmp_filter_ctx f = NULL;
     int fd = -1, r = -ENOMEM;
     ssize_t n;
@@ -199,7 +213,7 @@ int jail_filter_prepare(int profile)
         goto out;
     /* A binary tree: the depth, not the length, is what a call costs. */
     (void)seccomp_attr_set(f, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    r = add_rules(f, profile);
+    r = add_rules(f, profile, gpu);
     if (r < 0)
         goto out;
     fd = memfd_create("km-filter", MFD_CLOEXEC);
@@ -246,7 +260,7 @@ static int load(struct sock_filter *code, size_t n)
 #define FAIL(error)     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define ALLOW           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-int jail_filter_install(int profile, bool own_pids)
+int jail_filter_install(int profile, bool gpu, bool own_pids)
 {
     /* libseccomp cannot say "all numbers above". */
     struct sock_filter newer[] = {
@@ -259,7 +273,7 @@ int jail_filter_install(int profile, bool own_pids)
         FAIL(EPERM), IF_EQ(SYS_rt_sigqueueinfo, 1),
         FAIL(EPERM), IF_EQ(SYS_rt_tgsigqueueinfo, 1),
         FAIL(EPERM), ALLOW};
-    struct filter *flt = &filters[profile];
+    struct filter *flt = &filters[profile][gpu];
     int r;
 
     if (!flt->ready)
@@ -284,8 +298,8 @@ int jail_confine(const struct jail_conf *c, const char *dir, const char **step)
     if (r < 0)
         return r;
     *step = "seccomp";
-    r = jail_filter_prepare(c->profile);
-    return r < 0 ? r : jail_filter_install(c->profile, false);
+    r = jail_filter_prepare(c->profile, false);
+    return r < 0 ? r : jail_filter_install(c->profile, false, false);
 }
 
 int jail_seal(void)

@@ -7,4 +7,4 @@ RUN_SRCS += $(JAIL_SRCS) lib/run/frames.c lib/run/runner.c lib/run/zygote.c \
 SHLIBS += km-jail
 km-jail_SRCS := $(JAIL_SRCS)
 km-jail_PKGS := libseccomp
-EMBED += lib/run/runner.py $(BUILD)/lib/km-jail.so
+EMBED += lib/run/runner.py lib/run/runner_cuda.py $(BUILD)/lib/km-jail.so

@@ -9,6 +9,8 @@
 #define RUNNER_FILE_SIZE ((int64_t)256 << 20)
 #define RUNNER_TMP_SIZE  ((int64_t)256 << 20)
 #define RUNNER_TASKS     64
+/* With compilers: of their files, and of all of them together. */
+#define RUNNER_TOOLS_SIZE ((int64_t)2 << 30)
 
 /* Frame and control sockets: ends of this process and of the jail. */
 int runner_sockets(int ours[2], int theirs[2], struct err *e) MUST_USE;

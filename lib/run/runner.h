@@ -61,6 +61,8 @@ struct runner_conf {
                          0 = none */
     int64_t cpu_s;    /* 0 = none */
     double start_s;   /* seconds until hello */
+    int gpu;          /* 1 + number of the GPU that it gets; 0 = none */
+    bool tools;       /* of zygote_fork: it may start compilers */
 };
 
 /* Both return after the runner's hello. On error OUT is RUNNER_NONE.

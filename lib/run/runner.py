@@ -316,33 +316,38 @@ class Evaluator:
         if m["n"] == 0:  # the judge measures its own overhead
             return {"nonce": m["nonce"], "outs": []}
         first, last = m["first"], m["first"] + m["n"]
-        model, args, outs = self.model, self.args, self.outs
-        if not 0 <= first < last <= len(args):
+        if not 0 <= first < last <= len(self.args):
             raise Fault("protocol", ValueError("no such slots"))
         links = self.links(m.get("chain"), first, last)
+        with no_grad():
+            y = self.forwards(first, last, links)
+        with no_calls(), no_modes():
+            return {"nonce": m["nonce"], "outs": describe(flatten(y, []))}
+
+    def forwards(self, first: int, last: int, links):
+        """Of these slots, in order; the last one's result."""
+        model, args, outs = self.model, self.args, self.outs
         shapes = [o.shape for o in outs[first]]
         shape = shapes[0] if len(shapes) == 1 else None
         copy, tensor, y = copy_, Tensor, None
         pointer, taken, modes, calls = data_ptr, self.taken, n_modes, n_calls
-        with no_grad():
-            for i in range(first, last):
-                y = model(*args[i])
-                # Never let copy_ broadcast what has another shape: the rest
-                # keeps the poison and the reply tells the shapes.
-                if (type(y) is tensor and shape is not None and not modes()
-                        and not calls()):
-                    if y.shape != shape:
-                        break
-                    if pointer(y) in taken:
-                        raise Fault("forward", ValueError(TAKEN))
-                    copy(outs[i][0], y)
-                elif not self.put(outs[i], y, shapes):
+        for i in range(first, last):
+            y = model(*args[i])
+            # Never let copy_ broadcast what has another shape: the rest keeps
+            # the poison and the reply tells the shapes.
+            if (type(y) is tensor and shape is not None and not modes()
+                    and not calls()):
+                if y.shape != shape:
                     break
-                if links is not None and i + 1 < last:
-                    to, frm = links[i - first]
-                    copy(to, frm)
-        with no_calls(), no_modes():
-            return {"nonce": m["nonce"], "outs": describe(flatten(y, []))}
+                if pointer(y) in taken:
+                    raise Fault("forward", ValueError(TAKEN))
+                copy(outs[i][0], y)
+            elif not self.put(outs[i], y, shapes):
+                break
+            if links is not None and i + 1 < last:
+                to, frm = links[i - first]
+                copy(to, frm)
+        return y
 
     def put(self, outs, y, shapes) -> bool:
         """Copy results, whatever Y's class or a mode wants instead: a copy
@@ -399,7 +404,8 @@ class JailConf(ctypes.Structure):
                 ("keep", ctypes.c_int32 * 8), ("max_tasks", ctypes.c_int32),
                 ("tmp_size", ctypes.c_int64),
                 ("read_paths", ctypes.c_char_p * 8),
-                ("require", ctypes.c_int32), ("out_fd", ctypes.c_int32),
+                ("require", ctypes.c_int32), ("gpu", ctypes.c_int32),
+                ("out_fd", ctypes.c_int32),
                 ("out_name", ctypes.c_char_p), ("out_max", ctypes.c_int64)]
 
 
@@ -415,10 +421,10 @@ def read_paths() -> list:
 
 def fork_runner(jail, m, fds):
     """Jailed fork: (pid, level) here, None in the runner."""
-    c = JailConf(profile=0, cpu=m["cpu"], memory=m["memory"],
+    c = JailConf(profile=m["profile"], cpu=m["cpu"], memory=m["memory"],
                  file_size=m["file_size"], cpu_s=m["cpu_s"], n_keep=1,
                  max_tasks=m["tasks"], tmp_size=m["tmp_size"],
-                 require=m["require"], out_fd=-1)
+                 require=m["require"], gpu=m["gpu"] > 0, out_fd=-1)
     c.keep[0] = fds[0]
     for i, p in enumerate(read_paths()):
         c.read_paths[i] = os.fsencode(p)
@@ -437,14 +443,17 @@ def fork_runner(jail, m, fds):
     return pid, level.value
 
 
-def run_as(role: str, fd: int, versions: dict) -> None:
-    """Life of a runner."""
+def run_as(m: dict, fd: int, versions: dict) -> None:
+    """Life of a runner, as asked for by M."""
     gc.enable()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for k in ("HOME", "TMPDIR", "XDG_CACHE_HOME"):
         os.environ[k] = os.getcwd()
     chan = Chan(fd)
-    main = Evaluator() if role == "evaluate" else sys.modules["km_probe"]
+    if m["gpu"]:
+        os.environ["KM_GPU"] = str(m["gpu"] - 1)
+    main = (Evaluator() if m["role"] == "evaluate" else
+            sys.modules["km_probe"])
     chan.send({"op": "hello", "kind": "torch", "versions": versions})
     main.serve(chan)
 
@@ -514,7 +523,7 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
             if done is None:
                 chan.sock.detach()  # closed by the jail, its number is free
                 try:
-                    run_as(m["role"], fds[0], versions)
+                    run_as(m, fds[0], versions)
                 finally:
                     os._exit(0)
             reply = {"ok": True, "pid": done[0], "level": done[1]}

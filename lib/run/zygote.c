@@ -224,12 +224,17 @@ int zygote_fork(struct zygote *z, const struct runner_conf *c,
     if (runner_sockets(ours, theirs, e) < 0)
         return -1;
     val_set(&a, req, "role", val_strz(&a, c->role));
+    val_set(&a, req, "profile",
+            val_int(&a, c->tools ? JAIL_BUILDER : JAIL_RUNNER));
+    val_set(&a, req, "gpu", val_int(&a, c->gpu));
     val_set(&a, req, "cpu", val_int(&a, c->cpu));
     val_set(&a, req, "memory", val_int(&a, c->memory));
-    val_set(&a, req, "file_size", val_int(&a, RUNNER_FILE_SIZE));
+    val_set(&a, req, "file_size",
+            val_int(&a, c->tools ? RUNNER_TOOLS_SIZE : RUNNER_FILE_SIZE));
     val_set(&a, req, "cpu_s", val_int(&a, c->cpu_s));
     val_set(&a, req, "tasks", val_int(&a, RUNNER_TASKS));
-    val_set(&a, req, "tmp_size", val_int(&a, RUNNER_TMP_SIZE));
+    val_set(&a, req, "tmp_size",
+            val_int(&a, c->tools ? RUNNER_TOOLS_SIZE : RUNNER_TMP_SIZE));
     val_set(&a, req, "require", val_int(&a, z->require));
     rc = frame_call(z->sock, &a, req, theirs, 2, deadline, &reply, e);
     close(theirs[0]);

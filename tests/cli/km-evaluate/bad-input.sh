@@ -58,6 +58,6 @@ said() {
 }
 said km-evaluate --bare --json <revisions
 said evaluate --tasks missing <revisions
-said evaluate --tasks tasks --device cuda <revisions
+said evaluate --tasks tasks --device maca <revisions
 head -c 300 tasks >"cut"
 said evaluate --tasks cut <revisions
