@@ -49,8 +49,12 @@ static int64_t moved(const struct ring *r, int out, size_t a, size_t b,
     double *y = xmalloc(t->numel * sizeof(*y)), s = 0;
     uint64_t seen = 0;
     int64_t found = -1;
-    dtype_to_double(t->dtype, ring_expect(r, a, (size_t)out), x, t->numel);
-    dtype_to_double(t->dtype, ring_expect(r, b, (size_t)out), y, t->numel);
+    uint8_t *raw = xmalloc(t->bytes + 1);
+    r->ops->read(r->dev, raw, ring_expect(r, a, (size_t)out), t->bytes);
+    dtype_to_double(t->dtype, raw, x, t->numel);
+    r->ops->read(r->dev, raw, ring_expect(r, b, (size_t)out), t->bytes);
+    dtype_to_double(t->dtype, raw, y, t->numel);
+    free(raw);
     for (size_t i = 0; i < t->numel; i++)
         s = fmax(s, fabs(x[i] - y[i]));
     for (size_t i = 0; s > 0 && i < t->numel; i++)
@@ -114,18 +118,20 @@ int reference_find_chains(struct reference *ref, struct gen *g, struct err *e)
     x = &ref->task.in[in];
     size = dtype_size(x->t.dtype);
     tries = MIN((size_t)TRIES, ref->slots - 1);
-    ring_init(&r, &ref->f32, ref->slots);
+    rc = ring_init(&r, &ref->f32, ref->slots, e);
+    if (rc)
+        goto out;
     for (size_t s = 0; s <= tries; s++)
         cfg[s] = CONFIG_D1;
     ring_generate(&r, g, cfg, tries + 1, false);
     for (size_t s = 1; s <= tries; s++) {
-        uint8_t *value = xmalloc(size);
-        memcpy(value, ring_in(&r, s, (size_t)in), size);
-        memcpy(r.in + s * t->in_stride, r.in, t->in_stride);
+        struct spot one = {.at = ring_in(&r, s, (size_t)in) - r.in.at,
+                           .size = size};
         at[s - 1] = (int64_t)gen_below(g, x->t.numel);
-        memcpy(ring_in(&r, s, (size_t)in) + (size_t)at[s - 1] * size, value,
-               size);
-        free(value);
+        one.at += (size_t)at[s - 1] * size;
+        r.ops->gather(r.dev, r.in.at, &one, 1);
+        ring_copy(&r, 0, s);
+        r.ops->scatter(r.dev, r.in.at, &one, 1);
     }
     if (side_place(&ref->f32, g, ref->slots, e)) {
         rc = err_set(e, ERR_INFRASTRUCTURE, "the reference cannot be bound");

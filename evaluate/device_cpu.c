@@ -10,6 +10,7 @@
 #include "proc.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -74,6 +75,11 @@ static void move_to(int core)
     CPU_ZERO(&set);
     CPU_SET(core, &set);
     (void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+static size_t cpu_ring_bytes(void *dev UNUSED)
+{
+    return (size_t)256 << 20;
 }
 
 static bool cpu_chill(void *dev)
@@ -150,12 +156,13 @@ static int64_t cpu_taken(void *dev UNUSED)
     return -1;
 }
 
-static int cpu_region_new(void *dev UNUSED, size_t size, struct region *r,
-                          struct err *e)
+static void *ptr(place_t at)
 {
-    size_t page = 4096;
-    size = (size + page - 1) / page * page;
-    *r = (struct region){.fd = -1, .size = size ? size : page};
+    return (void *)(uintptr_t)at;
+}
+
+static int map_shared(struct region *r, struct err *e)
+{
     r->fd = memfd_create("km-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (r->fd < 0)
         return err_sys(e, "cannot create an arena");
@@ -166,61 +173,144 @@ static int cpu_region_new(void *dev UNUSED, size_t size, struct region *r,
         r->fd = -1;
         return -1;
     }
-    r->map = mmap(NULL, r->size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-    if (r->map == MAP_FAILED) {
+    return 0;
+}
+
+static int cpu_region_new(void *dev UNUSED, size_t size, bool shared,
+                          struct region *r, struct err *e)
+{
+    size_t page = 4096;
+
+    size = (size + page - 1) / page * page;
+    *r = (struct region){.fd = -1, .size = size ? size : page};
+    if (shared && map_shared(r, e))
+        return -1;
+    r->own = mmap(NULL, r->size, PROT_READ | PROT_WRITE,
+                  shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, r->fd, 0);
+    if (r->own == MAP_FAILED) {
         err_sys(e, "cannot map an arena of %zu bytes", r->size);
-        close(r->fd);
+        if (r->fd >= 0)
+            close(r->fd);
         *r = (struct region){.fd = -1};
         return -1;
     }
+    r->at = (uintptr_t)r->own;
     return 0;
 }
 
 static void cpu_region_free(void *dev UNUSED, struct region *r)
 {
-    if (r->map)
-        munmap(r->map, r->size);
+    if (r->own)
+        munmap(r->own, r->size);
     if (r->fd >= 0)
         close(r->fd);
     *r = (struct region){.fd = -1};
 }
 
-static void cpu_write(void *dev UNUSED, struct region *r, size_t at,
-                      const void *p, size_t n)
+static void cpu_write(void *dev UNUSED, place_t to, const void *from, size_t n)
 {
-    memcpy((char *)r->map + at, p, n);
+    memcpy(ptr(to), from, n);
 }
 
-static const void *cpu_view(void *dev UNUSED, const struct region *r, size_t at,
-                            size_t n UNUSED, void *scratch UNUSED)
+static void cpu_read(void *dev UNUSED, void *to, place_t from, size_t n)
 {
-    return (const char *)r->map + at;
+    memcpy(to, ptr(from), n);
 }
 
-static void cpu_scatter(void *dev UNUSED, struct region *r,
-                        const struct spot *v, size_t n)
+static void cpu_scatter(void *dev UNUSED, place_t base, const struct spot *v,
+                        size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        memcpy((char *)r->map + v[i].at, v[i].value, v[i].size);
+        memcpy(ptr(base + v[i].at), v[i].value, v[i].size);
 }
 
-static void cpu_gather(void *dev UNUSED, const struct region *r, struct spot *v,
-                       size_t n)
+static void cpu_gather(void *dev UNUSED, place_t base, struct spot *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        memcpy(v[i].value, (const char *)r->map + v[i].at, v[i].size);
+        memcpy(v[i].value, ptr(base + v[i].at), v[i].size);
+}
+
+static void cpu_copy(void *dev UNUSED, struct rows to, struct rows from,
+                     size_t width, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(ptr(to.at + i * to.pitch), ptr(from.at + i * from.pitch), width);
+}
+
+static void cpu_set(void *dev UNUSED, struct rows to, size_t width, size_t n,
+                    uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < width; k += size)
+            memcpy(ptr(to.at + i * to.pitch + k), &value, size);
+}
+
+static void cpu_widen(void *dev UNUSED, place_t to, place_t from, int dtype,
+                      size_t numel)
+{
+    dtype_to_double(dtype, ptr(from), ptr(to), numel);
+}
+
+static size_t cpu_differ(void *dev UNUSED, place_t a, place_t b, size_t n)
+{
+    const uint8_t *x = ptr(a), *y = ptr(b);
+    size_t at = 0, step;
+
+    for (; at < n; at += step) {
+        step = MIN(n - at, (size_t)4096);
+        if (memcmp(x + at, y + at, step))
+            break;
+    }
+    while (at < n && x[at] == y[at])
+        at++;
+    return at;
 }
 
 static void cpu_fill(void *dev UNUSED, const struct gen *g,
-                     const struct tensor *t, const struct fill *f, void *dst)
+                     const struct tensor *t, const struct fill *f, place_t to)
 {
-    gen_fill(g, t, f, dst);
+    gen_fill(g, t, f, ptr(to));
 }
 
 static bool cpu_compare(void *dev UNUSED, const struct comparison *c,
                         struct compared *out)
 {
     return compare_tensor(c, out);
+}
+
+static void cpu_finite(void *dev UNUSED, const struct tensor *t, struct rows at,
+                       size_t n, bool *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = all_finite(t, ptr(at.at + i * at.pitch));
+}
+
+static bool row_alike(const struct tensor *t, const double *x, const double *r)
+{
+    double sum = 0, rms;
+
+    for (size_t i = 0; i < t->numel; i++)
+        sum += r[i] * r[i];
+    rms = sqrt(sum / (double)MAX(t->numel, (size_t)1));
+    for (size_t i = 0; i < t->numel; i++)
+        if (!(fabs(x[i] - r[i]) <= ALIKE * (fabs(r[i]) + rms)))
+            return false;
+    return true;
+}
+
+static void cpu_alike(void *dev UNUSED, const struct tensor *t, struct rows x,
+                      struct rows r, size_t n, bool *out)
+{
+    double *a = xmalloc((t->numel + 1) * sizeof(*a));
+    double *b = xmalloc((t->numel + 1) * sizeof(*b));
+
+    for (size_t i = 0; i < n; i++) {
+        dtype_to_double(t->dtype, ptr(x.at + i * x.pitch), a, t->numel);
+        dtype_to_double(t->dtype, ptr(r.at + i * r.pitch), b, t->numel);
+        out[i] = row_alike(t, a, b);
+    }
+    free(a);
+    free(b);
 }
 
 static int cpu_health(void *dev UNUSED, struct err *e UNUSED)
@@ -234,14 +324,16 @@ const struct device_ops device_cpu = {
     .name = "cpu",
     .languages = languages,
     .cpu_clock = true,
+    .slots = 256,
+    .strict = SIZE_MAX,
     .construct_s = 60,
     .ring_s = 2e-3,
-    .ring_bytes = (size_t)256 << 20,
     .precise = 0.02,
     .open = cpu_open,
     .close = cpu_close,
     .class_name = cpu_class,
     .describe = cpu_describe,
+    .ring_bytes = cpu_ring_bytes,
     .runner = cpu_runner,
     .chill = cpu_chill,
     .peak_bandwidth = cpu_bandwidth,
@@ -249,10 +341,16 @@ const struct device_ops device_cpu = {
     .region_new = cpu_region_new,
     .region_free = cpu_region_free,
     .write = cpu_write,
-    .view = cpu_view,
+    .read = cpu_read,
     .scatter = cpu_scatter,
     .gather = cpu_gather,
+    .copy = cpu_copy,
+    .set = cpu_set,
+    .widen = cpu_widen,
+    .differ = cpu_differ,
     .fill = cpu_fill,
     .compare = cpu_compare,
+    .finite = cpu_finite,
+    .alike = cpu_alike,
     .health = cpu_health,
 };

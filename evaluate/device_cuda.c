@@ -20,13 +20,16 @@ EMBED_DECLARE(runner_cuda_py);
  * this. */
 #define CACHE_FACTOR 4.0
 
+/* Of the memory for a ring's data; the judge holds it six times. */
+#define RING_PART 16
+
 struct cuda {
     struct gpu gpu;
     char class_name[32];
     double bandwidth;        /* of memory, read and written, bytes a second */
     struct gpu_arena cold;   /* twice the cache */
-    struct gpu_arena data;   /* what fill and compare work on */
-    struct gpu_arena places; /* of scatter and gather */
+    struct gpu_arena places; /* of scatter and gather; what rows count */
+    int64_t own;             /* bytes of all regions */
     struct err failed;       /* the first failure, code 0 = none */
 };
 
@@ -53,7 +56,6 @@ static void cuda_close(void *dev)
 
     if (c->gpu.cu) {
         gpu_arena_free(&c->gpu, &c->cold);
-        gpu_arena_free(&c->gpu, &c->data);
         gpu_arena_free(&c->gpu, &c->places);
     }
     gpu_close(&c->gpu);
@@ -66,7 +68,7 @@ static int grow(struct cuda *c, struct gpu_arena *a, size_t size, struct err *e)
     if (a->at && a->size >= size)
         return 0;
     gpu_arena_free(&c->gpu, a);
-    return gpu_arena_new(&c->gpu, size, a, e);
+    return gpu_arena_new(&c->gpu, size, false, a, e);
 }
 
 /* Best of some copies of half the cold arena to the other half. */
@@ -93,7 +95,7 @@ static int cuda_open(void **dev, const char *python, struct err *e)
 {
     struct cuda *c = xcalloc(1, sizeof(*c));
 
-    c->cold.fd = c->data.fd = c->places.fd = -1;
+    c->cold.fd = c->places.fd = -1;
     if (gpu_open(&c->gpu, 0, python, e) ||
         grow(c, &c->cold, MAX(2 * c->gpu.l2, (size_t)256 << 20), e) ||
         measure_bandwidth(c, e)) {
@@ -174,60 +176,63 @@ static int64_t cuda_taken(void *dev)
 
     if (gpu_taken(&c->gpu, &bytes, &e))
         note(c, &e);
-    return bytes;
+    return bytes - c->own;
 }
 
-/* ---- regions: MAP is their struct gpu_arena ---- */
+static size_t cuda_ring_bytes(void *dev)
+{
+    return ((struct cuda *)dev)->gpu.memory / RING_PART;
+}
 
-static int cuda_region_new(void *dev, size_t size, struct region *r,
-                           struct err *e)
+/* ---- regions ---- */
+
+static int cuda_region_new(void *dev, size_t size, bool shared,
+                           struct region *r, struct err *e)
 {
     struct cuda *c = dev;
     struct gpu_arena *a = xcalloc(1, sizeof(*a));
 
     *r = (struct region){.fd = -1};
-    if (gpu_arena_new(&c->gpu, size, a, e)) {
+    if (gpu_arena_new(&c->gpu, size, shared, a, e)) {
         free(a);
         return -1;
     }
-    *r = (struct region){.fd = a->fd, .size = a->size, .map = a};
+    *r = (struct region){.fd = a->fd, .size = a->size, .at = a->at, .own = a};
+    c->own += (int64_t)a->size;
     return 0;
 }
 
 static void cuda_region_free(void *dev, struct region *r)
 {
     struct cuda *c = dev;
+    struct err e = {0};
 
-    if (r->map)
-        gpu_arena_free(&c->gpu, r->map);
-    free(r->map);
+    if (r->own) {
+        if (gpu_wait(&c->gpu, &e))
+            note(c, &e);
+        gpu_arena_free(&c->gpu, r->own);
+        c->own -= (int64_t)r->size;
+    }
+    free(r->own);
     *r = (struct region){.fd = -1};
 }
 
-static uint64_t address(const struct region *r, size_t at)
-{
-    return ((const struct gpu_arena *)r->map)->at + at;
-}
-
-static void cuda_write(void *dev, struct region *r, size_t at, const void *p,
-                       size_t n)
+static void cuda_write(void *dev, place_t to, const void *from, size_t n)
 {
     struct cuda *c = dev;
     struct err e = {0};
 
-    if (n && gpu_write(&c->gpu, address(r, at), p, n, &e))
+    if (n && gpu_write(&c->gpu, to, from, n, &e))
         note(c, &e);
 }
 
-static const void *cuda_view(void *dev, const struct region *r, size_t at,
-                             size_t n, void *scratch)
+static void cuda_read(void *dev, void *to, place_t from, size_t n)
 {
     struct cuda *c = dev;
     struct err e = {0};
 
-    if (n && gpu_read(&c->gpu, scratch, address(r, at), n, &e))
+    if (n && gpu_read(&c->gpu, to, from, n, &e))
         note(c, &e);
-    return scratch;
 }
 
 _Static_assert(sizeof(struct place) == sizeof(struct spot) &&
@@ -235,88 +240,244 @@ _Static_assert(sizeof(struct place) == sizeof(struct spot) &&
                        offsetof(struct spot, value),
                "struct spot");
 
-/* KERNEL over the N places V of R; what it leaves in V when BACK. */
-static int at_places(struct cuda *c, enum gpu_kernel kernel,
-                     const struct region *r, const struct spot *v,
-                     struct spot *back, size_t n, struct err *e)
+/* KERNEL over the N places V from BASE on; what it leaves in V to BACK. */
+static int at_places(struct cuda *c, enum gpu_kernel kernel, place_t base,
+                     const struct spot *v, struct spot *back, size_t n,
+                     struct err *e)
 {
-    uint64_t base = address(r, 0), count = n;
+    uint64_t count = n;
     void *arguments[] = {&base, &c->places.at, &count};
+    size_t size = n * sizeof(*v);
 
-    if (grow(c, &c->places, n * sizeof(*v), e) ||
-        gpu_write(&c->gpu, c->places.at, v, n * sizeof(*v), e) ||
-        gpu_launch(&c->gpu, c->gpu.kernels[kernel], n, arguments, e))
+    /* Also for none: what was queued before is done then. */
+    if (n && (grow(c, &c->places, size, e) ||
+              gpu_write(&c->gpu, c->places.at, v, size, e) ||
+              gpu_launch(&c->gpu, c->gpu.kernels[kernel], n, arguments, e)))
         return -1;
-    return back ? gpu_read(&c->gpu, back, c->places.at, n * sizeof(*v), e)
-                : gpu_wait(&c->gpu, e);
+    return back && n ? gpu_read(&c->gpu, back, c->places.at, size, e)
+                     : gpu_wait(&c->gpu, e);
 }
 
-static void cuda_scatter(void *dev, struct region *r, const struct spot *v,
+static void cuda_scatter(void *dev, place_t base, const struct spot *v,
                          size_t n)
 {
     struct err e = {0};
 
-    if (n && at_places(dev, KERNEL_SCATTER, r, v, NULL, n, &e))
+    if (at_places(dev, KERNEL_SCATTER, base, v, NULL, n, &e))
         note(dev, &e);
 }
 
-static void cuda_gather(void *dev, const struct region *r, struct spot *v,
-                        size_t n)
+static void cuda_gather(void *dev, place_t base, struct spot *v, size_t n)
 {
     struct err e = {0};
 
-    if (n && at_places(dev, KERNEL_COLLECT, r, v, v, n, &e))
+    if (at_places(dev, KERNEL_COLLECT, base, v, v, n, &e))
         note(dev, &e);
+}
+
+static struct strip strip_of(struct rows r)
+{
+    return (struct strip){.at = r.at, .pitch = r.pitch};
+}
+
+static struct strip strip_at(place_t base, place_t places)
+{
+    return (struct strip){.at = base, .places = places};
+}
+
+static void copy_strips(struct cuda *c, struct strip to, struct strip from,
+                        size_t width, size_t n)
+{
+    uint64_t w = width, count = n;
+    void *arguments[] = {&to, &from, &w, &count};
+    struct err e = {0};
+
+    if (width && gpu_rows(&c->gpu, KERNEL_COPY, w / 16 + 1, n, arguments, &e))
+        note(c, &e);
+}
+
+static void cuda_copy(void *dev, struct rows to, struct rows from, size_t width,
+                      size_t n)
+{
+    copy_strips(dev, strip_of(to), strip_of(from), width, n);
+}
+
+static void cuda_copy_places(void *dev, struct rows to, place_t base,
+                             place_t places, size_t width, size_t n)
+{
+    copy_strips(dev, strip_of(to), strip_at(base, places), width, n);
+}
+
+static void set_strip(struct cuda *c, struct strip to, size_t width, size_t n,
+                      uint64_t value, size_t size)
+{
+    uint64_t w = width, count = n, each = size;
+    void *arguments[] = {&to, &w, &count, &value, &each};
+    struct err e = {0};
+
+    if (gpu_rows(&c->gpu, KERNEL_SET, w / size, n, arguments, &e))
+        note(c, &e);
+}
+
+static void cuda_set(void *dev, struct rows to, size_t width, size_t n,
+                     uint64_t value, size_t size)
+{
+    set_strip(dev, strip_of(to), width, n, value, size);
+}
+
+static void cuda_set_places(void *dev, place_t base, place_t places,
+                            size_t width, size_t n, uint64_t value, size_t size)
+{
+    set_strip(dev, strip_at(base, places), width, n, value, size);
+}
+
+static void cuda_widen(void *dev, place_t to, place_t from, int dtype,
+                       size_t numel)
+{
+    struct cuda *c = dev;
+    uint64_t n = numel;
+    void *arguments[] = {&to, &from, &dtype, &n};
+    struct err e = {0};
+
+    if (gpu_launch(&c->gpu, c->gpu.kernels[KERNEL_WIDEN], n, arguments, &e))
+        note(c, &e);
+}
+
+static size_t cuda_differ(void *dev, place_t a, place_t b, size_t n)
+{
+    struct cuda *c = dev;
+    uint64_t count = n, least = n;
+    void *arguments[] = {&a, &b, &count, &c->places.at};
+    struct err e = {0};
+
+    if (n && (grow(c, &c->places, sizeof(least), &e) ||
+              gpu_write(&c->gpu, c->places.at, &least, sizeof(least), &e) ||
+              gpu_launch(&c->gpu, c->gpu.kernels[KERNEL_DIFFER], n / 16 + 1,
+                         arguments, &e) ||
+              gpu_read(&c->gpu, &least, c->places.at, sizeof(least), &e)))
+        note(c, &e);
+    return (size_t)least;
 }
 
 /* ---- data ---- */
 
 static void cuda_fill(void *dev, const struct gen *g, const struct tensor *t,
-                      const struct fill *f, void *dst)
+                      const struct fill *f, place_t to)
 {
     struct cuda *c = dev;
     struct err e = {0};
 
-    if (!t->bytes)
-        return;
-    if (grow(c, &c->data, t->bytes, &e) ||
-        gpu_fill(&c->gpu, g, t, f, c->data.at, &e) ||
-        gpu_read(&c->gpu, dst, c->data.at, t->bytes, &e))
+    if (t->bytes && gpu_fill(&c->gpu, g, t, f, to, &e))
         note(c, &e);
 }
 
-static size_t rounded(size_t n)
+static place_t place_of(const void *p)
 {
-    return (n + 255) / 256 * 256;
+    return (place_t)(uintptr_t)p;
+}
+
+/* Rows are sorted there. */
+static bool compare_on_cpu(struct cuda *c, const struct comparison *x,
+                           struct compared *out)
+{
+    size_t n = x->t->bytes, wide = x->t->numel * sizeof(double);
+    void *candidate = xmalloc(n + 1), *reference = xmalloc(n + 1);
+    double *exact = x->exact ? xmalloc(wide + 1) : NULL;
+    struct comparison y = *x;
+    bool done;
+
+    cuda_read(c, candidate, place_of(x->candidate), n);
+    cuda_read(c, reference, place_of(x->reference), n);
+    if (exact)
+        cuda_read(c, exact, place_of(x->exact), wide);
+    y.candidate = candidate;
+    y.reference = reference;
+    y.exact = exact;
+    done = compare_tensor(&y, out);
+    free(candidate);
+    free(reference);
+    free(exact);
+    return done;
 }
 
 static bool cuda_compare(void *dev, const struct comparison *x,
                          struct compared *out)
 {
     struct cuda *c = dev;
-    size_t n = x->t->bytes, wide = x->t->numel * sizeof(double);
-    struct gpu_comparison y = {
-        .t = x->t, .how = x->how, .error = x->error, .terms = x->terms};
+    struct gpu_comparison y = {.t = x->t,
+                               .how = x->how,
+                               .candidate = place_of(x->candidate),
+                               .reference = place_of(x->reference),
+                               .exact = place_of(x->exact),
+                               .error = x->error,
+                               .terms = x->terms};
     struct err e = {0};
     int rc;
 
-    if (x->how == COMPARE_SET || !n)
-        return compare_tensor(x, out);
-    if (grow(c, &c->data, 2 * rounded(n) + wide, &e))
-        goto fail;
-    y.candidate = c->data.at;
-    y.reference = y.candidate + rounded(n);
-    y.exact = x->exact ? y.reference + rounded(n) : 0;
-    if (gpu_write(&c->gpu, y.candidate, x->candidate, n, &e) ||
-        gpu_write(&c->gpu, y.reference, x->reference, n, &e) ||
-        (x->exact && gpu_write(&c->gpu, y.exact, x->exact, wide, &e)))
-        goto fail;
+    if (x->how == COMPARE_SET)
+        return compare_on_cpu(c, x, out);
     rc = gpu_compare(&c->gpu, &y, out, &e);
-    if (rc >= 0)
-        return rc == 1;
-fail:
-    note(c, &e);
-    return false;
+    if (rc < 0)
+        note(c, &e);
+    return rc == 1;
+}
+
+/* What rows have counted, in OUT of N. With R, how much of X is apart from it,
+ * else how much of X is not finite. */
+static int count_rows(struct cuda *c, const struct tensor *t, struct rows x,
+                      const struct rows *r, size_t n, struct row *out,
+                      struct err *e)
+{
+    uint64_t numel = t->numel, count = n;
+    double part = ALIKE;
+    int dtype = t->dtype;
+    struct strip strip = strip_of(x), other = {0};
+    void *first[] = {&strip, &dtype, &numel, &count, &c->places.at};
+    void *second[] = {&strip, &other, &dtype,       &numel,
+                      &count, &part,  &c->places.at};
+    size_t size = n * sizeof(*out);
+
+    if (grow(c, &c->places, size, e) ||
+        gpu_write(&c->gpu, c->places.at, out, size, e))
+        return -1;
+    if (r) {
+        other = strip_of(*r);
+        first[0] = &other;
+        if (gpu_rows(&c->gpu, KERNEL_ROW_SQUARES, numel, n, first, e) ||
+            gpu_rows(&c->gpu, KERNEL_ROW_APART, numel, n, second, e))
+            return -1;
+    } else if (gpu_rows(&c->gpu, KERNEL_ROW_SQUARES, numel, n, first, e)) {
+        return -1;
+    }
+    return gpu_read(&c->gpu, out, c->places.at, size, e);
+}
+
+static void look_at_rows(struct cuda *c, const struct tensor *t, struct rows x,
+                         const struct rows *r, size_t n, bool *out)
+{
+    struct row *counted = xcalloc(n + 1, sizeof(*counted));
+    struct err e = {0};
+
+    if (n && t->numel && count_rows(c, t, x, r, n, counted, &e))
+        note(c, &e);
+    for (size_t i = 0; i < n; i++)
+        out[i] = counted[i].bad == 0;
+    free(counted);
+}
+
+static void cuda_finite(void *dev, const struct tensor *t, struct rows at,
+                        size_t n, bool *out)
+{
+    if (dtype_is_float(t->dtype))
+        look_at_rows(dev, t, at, NULL, n, out);
+    else
+        memset(out, 1, n * sizeof(*out));
+}
+
+static void cuda_alike(void *dev, const struct tensor *t, struct rows x,
+                       struct rows r, size_t n, bool *out)
+{
+    look_at_rows(dev, t, x, &r, n, out);
 }
 
 static const char *const languages[] = {"torch", NULL};
@@ -325,14 +486,16 @@ const struct device_ops device_cuda = {
     .name = "cuda",
     .languages = languages,
     .captures = true,
+    .slots = 4096,
+    .strict = 16,
     .construct_s = 300,
-    .ring_s = 20e-3,
-    .ring_bytes = (size_t)256 << 20,
+    .ring_s = 10e-3,
     .precise = 0.005,
     .open = cuda_open,
     .close = cuda_close,
     .class_name = cuda_class,
     .describe = cuda_describe,
+    .ring_bytes = cuda_ring_bytes,
     .runner_source = cuda_runner_source,
     .runner = cuda_runner,
     .chill = cuda_chill,
@@ -341,10 +504,18 @@ const struct device_ops device_cuda = {
     .region_new = cuda_region_new,
     .region_free = cuda_region_free,
     .write = cuda_write,
-    .view = cuda_view,
+    .read = cuda_read,
     .scatter = cuda_scatter,
     .gather = cuda_gather,
+    .copy = cuda_copy,
+    .set = cuda_set,
+    .copy_places = cuda_copy_places,
+    .set_places = cuda_set_places,
+    .widen = cuda_widen,
+    .differ = cuda_differ,
     .fill = cuda_fill,
     .compare = cuda_compare,
+    .finite = cuda_finite,
+    .alike = cuda_alike,
     .health = cuda_health,
 };

@@ -22,5 +22,6 @@ EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
 	evaluate/cuda/compare.cu evaluate/cuda/ring.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
-	evaluate/outcome.c evaluate/memory.c evaluate/cuda/cuda.c \
+	evaluate/outcome.c evaluate/memory.c evaluate/device_cpu.c \
+	evaluate/device_cuda.c evaluate/cuda/cuda.c \
 	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c

@@ -10,10 +10,9 @@
 
 #include <math.h>
 
-#define FRAME_ITEMS 4000 /* offsets in one bind */
-#define FIRST_S     60.0 /* deadline of a first forward, */
-#define FIRST_C_S   10.0 /* which in C has nothing to compile or tune */
-#define MEMORY_MAX  (INT64_C(32) << 30) /* where the jail cannot limit it */
+#define FIRST_S    60.0 /* deadline of a first forward, */
+#define FIRST_C_S  10.0 /* which in C has nothing to compile or tune */
+#define MEMORY_MAX (INT64_C(32) << 30) /* where the jail cannot limit it */
 
 struct own_error *reference_error_of(const struct reference *ref,
                                      enum config_id c)
@@ -116,7 +115,7 @@ static int as_bad_task(int rc, const char *what, const struct side *d,
     return -1;
 }
 
-static int as_infrastructure(int rc, const struct side *d, struct err *e)
+int reference_failed(int rc, const struct side *d, struct err *e)
 {
     if (rc == 0)
         return 0;
@@ -166,28 +165,11 @@ static int run_first(struct side *d, struct gen *g, struct ring *r,
     return side_run(d, first, n, NULL, limit, t, e);
 }
 
-static bool same_results(const struct ring *r, size_t a, size_t b)
-{
-    return memcmp(r->expect + a * r->task->res_stride,
-                  r->expect + b * r->task->res_stride,
-                  r->task->res_stride) == 0;
-}
-
 /* ---- memory ---- */
-
-/* Of the device, where it has memory of its own: the judge's regions for D and
- * what D took, all in one. */
-static int64_t device_bytes(const struct side *d)
-{
-    int64_t taken = d->ops->taken(d->dev);
-    return taken < 0
-               ? taken
-               : taken - (int64_t)(d->data_region.size + d->state_region.size);
-}
 
 int64_t memory_base(const struct side *d)
 {
-    int64_t taken = device_bytes(d);
+    int64_t taken = d->ops->taken(d->dev);
     struct proc_memory m;
     if (taken >= 0)
         return taken;
@@ -198,7 +180,7 @@ int64_t memory_base(const struct side *d)
 static int64_t own_bytes(const struct side *d)
 {
     int64_t regions = (int64_t)(d->data_region.size + d->state_region.size);
-    int64_t taken = device_bytes(d);
+    int64_t taken = d->ops->taken(d->dev);
     struct proc_memory m;
     if (taken >= 0)
         return taken;
@@ -211,7 +193,7 @@ static int64_t own_bytes(const struct side *d)
 static int64_t own_peak(const struct side *d)
 {
     int64_t regions = (int64_t)(d->data_region.size + d->state_region.size);
-    int64_t taken = device_bytes(d);
+    int64_t taken = d->ops->taken(d->dev);
     struct proc_memory m;
     if (taken >= 0)
         return taken;
@@ -231,7 +213,10 @@ int memory_measure(struct side *d, const struct task *t, struct gen *g,
     int64_t params = 0, first, steady;
     int rc;
 
-    ring_init(&r, d, d->slots);
+    if (ring_init(&r, d, d->slots, e)) {
+        ring_release(&r);
+        return -1;
+    }
     ring_generate(&r, g, c, d->slots, false);
     memory_reset_peak(d->s.r.pid);
     rc = run_first(d, g, &r, 0, 1, d->s.native ? FIRST_C_S : FIRST_S, NULL, e);
@@ -322,7 +307,7 @@ static int check_repeats(struct reference *ref, struct gen *g, struct ring *r,
     ring_take(r, d);
     if (!rc && !r->usable[0])
         rc = err_set(e, ERR_BAD_TASK, "the reference's output is not finite");
-    if (!rc && !same_results(r, 0, 1))
+    if (!rc && !ring_same(r, 0, 1))
         rc = err_set(e, ERR_BAD_TASK,
                      "the reference gives two results for one input");
     if (!rc)
@@ -344,9 +329,12 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
     double best = INFINITY;
     int rc;
 
-    ring_init(&r, &ref->f32, 2);
+    if (ring_init(&r, d, 2, e)) {
+        ring_release(&r);
+        return -1;
+    }
     ring_generate(&r, g, c, 2, false);
-    memcpy(r.in + ref->task.in_stride, r.in, ref->task.in_stride);
+    ring_copy(&r, 0, 1);
     rc = as_bad_task(side_place(d, g, 2, e),
                      "the reference's inputs cannot be bound", d, e);
     if (!rc)
@@ -372,13 +360,10 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
 
 static void choose_slots(struct reference *ref)
 {
-    const struct task *t = &ref->task;
     const struct device_ops *ops = ref->bench->ops;
-    size_t k = (size_t)fmin(SLOTS_MAX, ceil(ops->ring_s / ref->forward_s));
-    size_t items = t->n_in + t->n_out;
-    k = MIN(k, MAX((size_t)2, FRAME_ITEMS / MAX((size_t)1, items)));
-    k = MIN(k, MAX((size_t)2,
-                   ops->ring_bytes / MAX((size_t)1, side_need(&ref->f32, 1))));
+    size_t k = (size_t)fmin((double)MIN(ops->slots, SLOTS_MAX),
+                            ceil(ops->ring_s / ref->forward_s));
+    k = MIN(k, ops->ring_bytes(ref->bench->dev) / side_need(&ref->f32, 1));
     ref->slots = MAX(k, (size_t)2);
 }
 
@@ -406,7 +391,10 @@ static int refine_time(struct reference *ref, struct gen *g, struct err *e)
     double v[5];
     int rc;
 
-    ring_init(&r, &ref->f32, ref->slots);
+    if (ring_init(&r, d, ref->slots, e)) {
+        ring_release(&r);
+        return -1;
+    }
     rc = as_bad_task(side_place(d, g, ref->slots, e),
                      "the reference's inputs cannot be bound", d, e);
     if (!rc)
@@ -510,8 +498,10 @@ static int run_exact(struct side *d, struct ring *r, struct gen *g,
             int rc = side_run(d, i, 1, NULL, FIRST_S, NULL, e);
             if (rc)
                 return rc;
-            ring_take_exact(r, d, slot[i], i);
         }
+        side_keep(d, n, NULL);
+        for (size_t i = 0; i < n; i++)
+            ring_take_exact(r, d, slot[i], i);
     }
     return 0;
 }
@@ -535,15 +525,15 @@ static void try_float64(struct reference *ref, struct gen *g, struct ring *r,
     if (!rc)
         rc = side_state_set(d, &ref->state, &e);
     if (!rc)
-        rc = side_place(
-            d, g,
-            MAX(1, MIN(CONFIG_COUNT, d->ops->ring_bytes / side_need(d, 1))),
-            &e);
+        rc = side_place(d, g,
+                        MAX(1, MIN(CONFIG_COUNT, d->ops->ring_bytes(d->dev) /
+                                                     side_need(d, 1))),
+                        &e);
     for (int i = 0; i < CONFIG_COUNT; i++)
         wanted[i] = ref->tested[i] && configs[i].target != TARGET_PARAMS;
     if (!rc)
         rc = run_exact(d, r, g, wanted, &e);
-    if (!rc && !r->has_exact[CONFIG_D1])
+    if (!rc && !r->exact_at[CONFIG_D1])
         rc = err_set(&e, ERR_BAD_TASK, "not finite in float64");
     if (rc) {
         if (rc == 1)
@@ -554,11 +544,10 @@ static void try_float64(struct reference *ref, struct gen *g, struct ring *r,
     }
     ref->has_f64 = true;
     for (int i = 0; i < CONFIG_COUNT; i++)
-        if (wanted[i] && r->has_exact[i])
+        if (wanted[i] && r->exact_at[i])
             for (size_t k = 0; k < ref->task.n_res; k++)
-                reference_error_of(ref, (enum config_id)i)[k] = reference_error(
-                    ref->task.res[k].t, ref->task.res[k].compare,
-                    ring_expect(r, (size_t)i, k), ring_exact(r, (size_t)i, k));
+                reference_error_of(ref, (enum config_id)i)[k] =
+                    ring_own_error(r, (size_t)i, k);
     /* D7 was not run here: the worst of the others stands for it. */
     for (int i = 0; i < CONFIG_COUNT; i++)
         for (size_t k = 0; k < ref->task.n_res; k++) {
@@ -588,10 +577,12 @@ static int try_train(struct reference *ref, struct gen *g, struct err *e)
     struct ring r;
     int rc;
 
-    ring_init(&r, &ref->f32, 3);
+    rc = ring_init(&r, d, 3, e);
+    if (rc)
+        goto out;
     ring_generate(&r, g, c, 3, false);
     for (size_t i = 1; i < 3; i++)
-        memcpy(r.in + i * ref->task.in_stride, r.in, ref->task.in_stride);
+        ring_copy(&r, 0, i);
     rc = as_bad_task(side_place(d, g, 3, e),
                      "the reference's inputs cannot be bound", d, e);
     if (rc)
@@ -627,10 +618,10 @@ static int try_train(struct reference *ref, struct gen *g, struct err *e)
     else if (!r.usable[1] || !r.usable[2])
         snprintf(ref->no_train, sizeof(ref->no_train),
                  "the reference is not finite in train mode");
-    else if (!same_results(&r, 1, 2))
+    else if (!ring_same(&r, 1, 2))
         snprintf(ref->no_train, sizeof(ref->no_train),
                  "the reference is random in train mode");
-    else if (same_results(&r, 0, 1))
+    else if (ring_same(&r, 0, 1))
         snprintf(ref->no_train, sizeof(ref->no_train), "same as eval mode");
     else
         ref->train = true;
@@ -660,10 +651,10 @@ int reference_set_state(struct reference *ref, const struct state *st,
                         struct err *e)
 {
     struct side *d = &ref->f32;
-    int rc = as_infrastructure(side_state_set(d, st, e), d, e);
+    int rc = reference_failed(side_state_set(d, st, e), d, e);
     d = &ref->f64;
     if (!rc && ref->has_f64)
-        rc = as_infrastructure(side_state_set(d, st, e), d, e);
+        rc = reference_failed(side_state_set(d, st, e), d, e);
     return rc;
 }
 
@@ -675,8 +666,8 @@ int reference_exact(struct reference *ref, struct ring *r, struct gen *g,
         return 0;
     for (size_t s = 0; s < r->n; s++)
         wanted[s] = r->usable[s] && (exact < 0 || (size_t)exact == s);
-    return as_infrastructure(run_exact(&ref->f64, r, g, wanted, e), &ref->f64,
-                             e);
+    return reference_failed(run_exact(&ref->f64, r, g, wanted, e), &ref->f64,
+                            e);
 }
 
 int reference_expect(struct reference *ref, struct ring *r, struct gen *g,
@@ -684,7 +675,7 @@ int reference_expect(struct reference *ref, struct ring *r, struct gen *g,
 {
     struct side *d = &ref->f32;
     int rc = run_first(d, g, r, 0, r->n, reference_limit(ref, r->n), NULL, e);
-    if (as_infrastructure(rc, d, e))
+    if (reference_failed(rc, d, e))
         return -1;
     ring_take(r, d);
     return reference_exact(ref, r, g, exact, e);
@@ -721,7 +712,8 @@ int reference_open(struct reference **out, struct bench *b,
     if (bench_runner(b, false, &ref->f32, (int64_t)ref->task.in_stride, e))
         goto out;
     ref->memory.base = memory_base(&ref->f32);
-    ring_init(&r, &ref->f32, CONFIG_COUNT);
+    if (ring_init(&r, &ref->f32, CONFIG_COUNT, e))
+        goto out;
     ref->error =
         xcalloc(CONFIG_COUNT * (ref->task.n_res + 1), sizeof(*ref->error));
     if (load(ref, &ref->f32, fd, e) || read_values(ref, e) ||

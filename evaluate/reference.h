@@ -87,6 +87,9 @@ double reference_limit(const struct reference *ref, size_t n);
  * set where it cannot be. -1: ERR_BAD_TASK, ERR_INFRASTRUCTURE. */
 int reference_capture(struct reference *ref, const struct chain *chain,
                       struct err *e) MUST_USE;
+/* RC of a call of a reference runner D that was to succeed: 0, or -1 with
+ * ERR_INFRASTRUCTURE that says why. */
+int reference_failed(int rc, const struct side *d, struct err *e);
 /*
  * Run the reference over R's slots and take its results as expected; with
  * EXACT >= 0 the float64 one over that slot too (-2: over all). Any failure is

@@ -7,51 +7,66 @@
 
 #include <math.h>
 
-void ring_init(struct ring *r, const struct side *d, size_t cap)
+int ring_init(struct ring *r, const struct side *d, size_t cap, struct err *e)
 {
     const struct task *task = d->task;
 
-    *r = (struct ring){.ops = d->ops, .dev = d->dev, .task = task, .cap = cap};
+    *r = (struct ring){
+        .ops = d->ops, .dev = d->dev, .task = task, .cap = MIN(cap, SLOTS_MAX)};
+    r->in.fd = r->expect.fd = r->exact.fd = -1;
     for (size_t i = 0; i < task->n_res; i++)
-        r->exact_stride += task->res[i].t->numel;
-    r->in = xcalloc(cap, task->in_stride + 1);
-    r->expect = xcalloc(cap, task->res_stride + 1);
+        r->exact_stride += task->res[i].t->numel * sizeof(double);
+    if (r->ops->region_new(r->dev, r->cap * task->in_stride + 1, false, &r->in,
+                           e) ||
+        r->ops->region_new(r->dev, r->cap * task->res_stride + 1, false,
+                           &r->expect, e)) {
+        e->code = ERR_INFRASTRUCTURE;
+        return -1;
+    }
+    return 0;
 }
 
 void ring_release(struct ring *r)
 {
-    free(r->in);
-    free(r->expect);
-    free(r->exact);
+    if (!r->ops)
+        return;
+    r->ops->region_free(r->dev, &r->in);
+    r->ops->region_free(r->dev, &r->expect);
+    r->ops->region_free(r->dev, &r->exact);
     *r = (struct ring){0};
 }
 
-uint8_t *ring_in(const struct ring *r, size_t slot, size_t in)
+place_t ring_in(const struct ring *r, size_t slot, size_t in)
 {
-    return r->in + slot * r->task->in_stride + r->task->in_at[in];
+    return r->in.at + slot * r->task->in_stride + r->task->in_at[in];
 }
 
-uint8_t *ring_expect(const struct ring *r, size_t slot, size_t res)
+place_t ring_expect(const struct ring *r, size_t slot, size_t res)
 {
-    return r->expect + slot * r->task->res_stride + r->task->res[res].at;
+    return r->expect.at + slot * r->task->res_stride + r->task->res[res].at;
 }
 
-double *ring_exact(const struct ring *r, size_t slot, size_t res)
+place_t ring_exact(const struct ring *r, size_t slot, size_t res)
 {
-    double *d = r->exact + slot * r->exact_stride;
+    place_t at;
+
+    if (!r->exact_at[slot])
+        return 0;
+    at = r->exact.at + (r->exact_at[slot] - 1) * r->exact_stride;
     for (size_t i = 0; i < res; i++)
-        d += r->task->res[i].t->numel;
-    return d;
+        at += r->task->res[i].t->numel * sizeof(double);
+    return at;
 }
 
 void ring_generate(struct ring *r, struct gen *g, const enum config_id *config,
                    size_t n, bool later)
 {
     r->n = MIN(n, r->cap);
+    r->n_exact = 0;
     for (size_t s = 0; s < r->n; s++) {
         r->config[s] = config[s];
         r->usable[s] = true;
-        r->has_exact[s] = false;
+        r->exact_at[s] = 0;
         for (size_t i = 0; i < r->task->n_in; i++) {
             const struct input *in = &r->task->in[i];
             struct fill f;
@@ -61,63 +76,88 @@ void ring_generate(struct ring *r, struct gen *g, const enum config_id *config,
     }
 }
 
+void ring_copy(struct ring *r, size_t from, size_t to)
+{
+    size_t stride = r->task->in_stride;
+    r->ops->copy(r->dev, rows_at(r->in.at + to * stride, 0),
+                 rows_at(r->in.at + from * stride, 0), stride, 1);
+}
+
 void ring_load_slot(const struct ring *r, size_t from, struct side *d,
                     size_t to)
 {
-    const uint8_t *in[TASK_TENSORS];
     for (size_t i = 0; i < r->task->n_in; i++)
-        in[i] = ring_in(r, from, i);
-    side_input(d, to, in);
+        side_input(d, to, 1, i, rows_at(ring_in(r, from, i), 0));
 }
 
 void ring_load(const struct ring *r, struct side *d)
 {
+    for (size_t i = 0; i < r->task->n_in; i++)
+        side_input(d, 0, r->n, i,
+                   rows_at(ring_in(r, 0, i), r->task->in_stride));
+}
+
+bool ring_same(const struct ring *r, size_t a, size_t b)
+{
+    size_t stride = r->task->res_stride;
+    return r->ops->differ(r->dev, r->expect.at + a * stride,
+                          r->expect.at + b * stride, stride) == stride;
+}
+
+void ring_take(struct ring *r, struct side *d)
+{
+    size_t stride = r->task->res_stride;
+    bool *finite = xcalloc(r->n + 1, sizeof(*finite));
+
+    side_keep(d, r->n, NULL);
     for (size_t s = 0; s < r->n; s++)
-        ring_load_slot(r, s, d, s);
-}
-
-static const void *result_now(const struct side *d, size_t slot,
-                              const struct result *x, void *scratch)
-{
-    return x->is_input ? side_in_now(d, slot, x->index, scratch)
-                       : side_output(d, slot, x->index, scratch);
-}
-
-void ring_take(struct ring *r, const struct side *d)
-{
-    for (size_t s = 0; s < r->n; s++) {
         r->usable[s] = true;
-        for (size_t i = 0; i < r->task->n_res; i++) {
-            const struct result *x = &r->task->res[i];
-            uint8_t *to = ring_expect(r, s, i);
-            const void *now = result_now(d, s, x, to);
-            if (now != to)
-                memcpy(to, now, x->t->bytes);
-            r->usable[s] &= all_finite(x->t, to);
-        }
+    for (size_t i = 0; i < r->task->n_res; i++) {
+        const struct result *x = &r->task->res[i];
+        struct rows to = rows_at(ring_expect(r, 0, i), stride);
+        r->ops->copy(r->dev, to, side_result(d, x), x->t->bytes, r->n);
+        r->ops->finite(r->dev, x->t, to, r->n, finite);
+        for (size_t s = 0; s < r->n; s++)
+            r->usable[s] &= finite[s];
     }
+    free(finite);
 }
 
 bool ring_take_exact(struct ring *r, const struct side *d, size_t slot,
                      size_t from)
 {
-    bool finite = true;
-    if (!r->exact)
-        r->exact = xcalloc(r->cap * r->exact_stride + 1, sizeof(double));
+    static const struct tensor one = {.dtype = KM_FLOAT64};
+    struct err e = {0};
+    bool finite = true, ok;
+
+    if (!r->exact.at && r->ops->region_new(r->dev, EXACTS * r->exact_stride + 1,
+                                           false, &r->exact, &e))
+        return false;
+    if (r->n_exact >= EXACTS)
+        return false;
+    r->exact_at[slot] = (uint8_t)++r->n_exact;
     for (size_t i = 0; i < r->task->n_res; i++) {
         const struct result *x = &r->task->res[i];
-        double *to = ring_exact(r, slot, i);
+        struct rows to = rows_at(ring_exact(r, slot, i), 0);
+        struct rows now = side_result(d, x);
+        struct tensor wide = one;
         if (!dtype_is_float(x->t->dtype)) {
             /* Integer results are compared with the reference itself. */
-            dtype_to_double(x->t->dtype, ring_expect(r, slot, i), to,
-                            x->t->numel);
+            r->ops->widen(r->dev, to.at, ring_expect(r, slot, i), x->t->dtype,
+                          x->t->numel);
             continue;
         }
-        memmove(to, result_now(d, from, x, to), x->t->numel * sizeof(*to));
-        for (size_t k = 0; k < x->t->numel; k++)
-            finite &= isfinite(to[k]) != 0;
+        wide.numel = x->t->numel;
+        wide.bytes = x->t->numel * sizeof(double);
+        now.at += from * now.pitch;
+        r->ops->copy(r->dev, to, now, wide.bytes, 1);
+        r->ops->finite(r->dev, &wide, to, 1, &ok);
+        finite &= ok;
     }
-    r->has_exact[slot] = finite;
+    if (!finite) {
+        r->exact_at[slot] = 0;
+        r->n_exact--;
+    }
     return finite;
 }
 
@@ -130,27 +170,32 @@ bool ring_take_chain(struct ring *r, const struct side *d,
 
     side_chained(d, r->n, c, v);
     for (size_t s = 0; s + 1 < r->n; s++) {
-        uint8_t *to =
-            ring_in(r, s + 1, (size_t)c->in) + (size_t)c->in_element * v->size;
         double x;
-        memcpy(to, v[s].value, v->size);
-        dtype_to_double(t->dtype, to, &x, 1);
+        dtype_to_double(t->dtype, v[s].value, &x, 1);
         finite &= isfinite(x) != 0;
+        v[s].at = ring_in(r, s + 1, (size_t)c->in) - r->in.at +
+                  (size_t)c->in_element * v[s].size;
     }
+    r->ops->scatter(r->dev, r->in.at, v, r->n ? r->n - 1 : 0);
     free(v);
     return finite;
 }
 
-static void compare_result(const struct ring *r, const void *candidate,
-                           size_t slot, size_t i, const struct own_error *error,
+static const void *pointer(place_t at)
+{
+    return (const void *)(uintptr_t)at;
+}
+
+static void compare_result(const struct ring *r, place_t candidate, size_t slot,
+                           size_t i, const struct own_error *error,
                            double terms, struct compared *out)
 {
     struct comparison c = {
         .t = r->task->res[i].t,
         .how = r->task->res[i].compare,
-        .candidate = candidate,
-        .reference = ring_expect(r, slot, i),
-        .exact = r->has_exact[slot] ? ring_exact(r, slot, i) : NULL,
+        .candidate = pointer(candidate),
+        .reference = pointer(ring_expect(r, slot, i)),
+        .exact = pointer(ring_exact(r, slot, i)),
         .error = error[i],
         .terms = terms,
     };
@@ -161,23 +206,63 @@ void ring_compare(const struct ring *r, const struct side *candidate,
                   size_t slot, const struct own_error *error, double terms,
                   struct compared *out)
 {
-    uint8_t *scratch = xmalloc(r->task->res_stride + 1);
-    for (size_t i = 0; i < r->task->n_res; i++)
-        compare_result(r,
-                       result_now(candidate, slot, &r->task->res[i],
-                                  scratch + r->task->res[i].at),
-                       slot, i, error, terms, out);
+    for (size_t i = 0; i < r->task->n_res; i++) {
+        struct rows kept = side_result(candidate, &r->task->res[i]);
+        compare_result(r, kept.at + slot * kept.pitch, slot, i, error, terms,
+                       out);
+    }
     out->slots++;
-    free(scratch);
+}
+
+void ring_alike(const struct ring *r, const struct side *candidate, bool *out)
+{
+    bool *ok = xcalloc(r->n + 1, sizeof(*ok));
+
+    for (size_t s = 0; s < r->n; s++)
+        out[s] = true;
+    for (size_t i = 0; i < r->task->n_res; i++) {
+        const struct result *x = &r->task->res[i];
+        if (x->compare != COMPARE_CLOSE)
+            continue;
+        r->ops->alike(r->dev, x->t, side_result(candidate, x),
+                      rows_at(ring_expect(r, 0, i), r->task->res_stride), r->n,
+                      ok);
+        for (size_t s = 0; s < r->n; s++)
+            out[s] &= ok[s];
+    }
+    free(ok);
+}
+
+struct own_error ring_own_error(const struct ring *r, size_t slot, size_t res)
+{
+    const struct result *x = &r->task->res[res];
+    void *reference = xmalloc(x->t->bytes + 1);
+    double *exact = xmalloc((x->t->numel + 1) * sizeof(*exact));
+    struct own_error o;
+
+    r->ops->read(r->dev, reference, ring_expect(r, slot, res), x->t->bytes);
+    r->ops->read(r->dev, exact, ring_exact(r, slot, res),
+                 x->t->numel * sizeof(*exact));
+    o = reference_error(x->t, x->compare, reference, exact);
+    free(reference);
+    free(exact);
+    return o;
 }
 
 bool ring_zero_passes(const struct ring *r, size_t slot,
                       const struct own_error *error, double terms)
 {
-    uint8_t *zero = xcalloc(1, r->task->res_stride + 1);
+    struct region zero;
     struct compared c = {0};
+    struct err e = {0};
+    size_t size = r->task->res_stride + 1;
+
+    if (r->ops->region_new(r->dev, size, false, &zero, &e))
+        return false;
+    r->ops->set(r->dev, rows_at(zero.at, 0), size, 1, 0, 1);
     for (size_t i = 0; i < r->task->n_res; i++)
-        compare_result(r, zero, slot, i, error, terms, &c);
-    free(zero);
+        compare_result(r, zero.at + r->task->res[i].at, slot, i, error, terms,
+                       &c);
+    r->ops->region_free(r->dev, &zero);
     return compared_pass(&c, J_STRICT);
 }

@@ -63,11 +63,14 @@ static size_t bytes_of(const struct km_tensor *k)
     return (size_t)km_numel(k) * dtype_size(k->dtype);
 }
 
+/* K at AT, SHIFT bytes further on. */
 static int place(struct runner_state *s, int64_t arena, const struct val *at,
-                 struct km_tensor *k, struct err *e)
+                 int64_t shift, struct km_tensor *k, struct err *e)
 {
     int64_t offset = val_as_int(at, -1);
     size_t n = bytes_of(k);
+    if (offset >= 0 && __builtin_add_overflow(offset, shift, &offset))
+        offset = -1;
     if (arena < 0 || arena >= N_ARENAS || !s->arenas[arena].p || offset < 0 ||
         (size_t)offset > s->arenas[arena].size ||
         n > s->arenas[arena].size - (size_t)offset)
@@ -155,8 +158,8 @@ static int op_state_set(struct runner_state *s, const struct val *m,
         const struct val *v = val_at(items, i);
         struct span name = val_gets(v, "name");
         struct km_tensor src, *k;
-        if (describe(&src, v, e) ||
-            place(s, val_geti(m, "arena", -1), val_get(v, "offset"), &src, e))
+        if (describe(&src, v, e) || place(s, val_geti(m, "arena", -1),
+                                          val_get(v, "offset"), 0, &src, e))
             return -1;
         k = find_param(s, name);
         if (!k) {
@@ -269,11 +272,13 @@ static int bind_slots(struct runner_state *s, const struct val *m,
     const struct val *in_off = val_get(m, "in_off");
     const struct val *out_off = val_get(m, "out_off");
     int64_t arena = val_geti(m, "arena", -1);
+    int64_t slots = val_geti(m, "slots", 0), stride = val_geti(m, "stride", 0);
 
-    s->slots = val_len(in_off);
     s->n_in = f->args.n;
     s->n_out = val_len(outs);
-    if (val_len(out_off) != s->slots || s->slots > MAX_SLOTS)
+    s->slots = (size_t)slots;
+    if (slots < 0 || slots > MAX_SLOTS || stride < 0 ||
+        stride > INT64_MAX / (MAX_SLOTS + 1))
         return err_set(e, ERR_PROTOCOL, "bind: bad number of slots");
     s->index = arena_array(&s->bound, s->n_in + 1, sizeof(*s->index));
     for (size_t i = 0; i < s->n_in; i++)
@@ -285,16 +290,16 @@ static int bind_slots(struct runner_state *s, const struct val *m,
             struct km_tensor *t = &s->in[k * s->n_in + i];
             int64_t at = f->index.v[i];
             *t = f->args.v[i];
-            if (at >= 0 &&
-                (describe(t, val_at(ins, (size_t)at), e) ||
-                 place(s, arena, val_at(val_at(in_off, k), (size_t)at), t, e)))
+            if (at >= 0 && (describe(t, val_at(ins, (size_t)at), e) ||
+                            place(s, arena, val_at(in_off, (size_t)at),
+                                  (int64_t)k * stride, t, e)))
                 return -1;
             t->name = numbered(s, "in", i);
         }
         for (size_t i = 0; i < s->n_out; i++) {
             struct km_tensor *t = &s->out[k * s->n_out + i];
             if (describe(t, val_at(outs, i), e) ||
-                place(s, arena, val_at(val_at(out_off, k), i), t, e))
+                place(s, arena, val_at(out_off, i), (int64_t)k * stride, t, e))
                 return -1;
             t->name = numbered(s, "out", i);
         }

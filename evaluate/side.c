@@ -10,12 +10,17 @@
 #define GUARD_STEPS 16u  /* plus up to this many times ALIGN */
 #define STATE_ITEMS 200u /* of one frame */
 #define STATE_MAX   (2ull << 30)
+/* Of torch's allocator: pages of segments, for what is so large. */
+#define TORCH_PAGE   ((size_t)2 << 20)
+#define TORCH_LARGE  ((size_t)1 << 20)
+#define RESULTS_MORE ((size_t)512 << 20)
 
 void side_init(struct side *d, const struct device_ops *ops, void *dev,
                const struct task *task, int as)
 {
     *d = (struct side){.ops = ops, .dev = dev, .task = task, .as = as};
-    d->state_region.fd = d->data_region.fd = -1;
+    d->state_region.fd = d->data_region.fd = d->image.fd = -1;
+    d->results_region.fd = d->places_region.fd = -1;
     d->mem = d->tmp = (struct arena)ARENA_INIT;
 }
 
@@ -25,12 +30,12 @@ void side_close(struct side *d)
     if (d->ops) {
         d->ops->region_free(d->dev, &d->state_region);
         d->ops->region_free(d->dev, &d->data_region);
+        d->ops->region_free(d->dev, &d->image);
+        d->ops->region_free(d->dev, &d->results_region);
+        d->ops->region_free(d->dev, &d->places_region);
     }
-    free(d->in_at);
-    free(d->out_at);
-    free(d->image);
-    d->in_at = d->out_at = NULL;
-    d->image = NULL;
+    free(d->places);
+    d->places = NULL;
     array_release(&d->salts);
     arena_release(&d->mem);
     arena_release(&d->tmp);
@@ -70,7 +75,7 @@ static int map_region(struct side *d, int which, size_t size, struct region *r,
                       struct err *e)
 {
     struct val *m = request(d, "arena");
-    if (d->ops->region_new(d->dev, size, r, e))
+    if (d->ops->region_new(d->dev, size, true, r, e))
         return -1;
     val_set(&d->tmp, m, "arena", val_int(&d->tmp, which));
     val_set(&d->tmp, m, "size", val_int(&d->tmp, (int64_t)r->size));
@@ -143,13 +148,7 @@ int side_state_get(struct side *d, uint8_t *out, struct err *e)
     rc = call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
     if (rc)
         return rc;
-    for (size_t i = 0; i < d->state.n; i++) {
-        const struct state_item *it = &d->state.v[i];
-        memmove(out + it->at,
-                d->ops->view(d->dev, &d->state_region, it->at, it->t.bytes,
-                             out + it->at),
-                it->t.bytes);
-    }
+    d->ops->read(d->dev, out, d->state_region.at, d->state.bytes);
     return 0;
 }
 
@@ -165,7 +164,7 @@ int side_state_set(struct side *d, const struct state *st, struct err *e)
     }
     if (d->state_region.size < st->bytes)
         return err_set(e, ERR_INTERNAL, "the state region is too small");
-    d->ops->write(d->dev, &d->state_region, 0, st->data, st->bytes);
+    d->ops->write(d->dev, d->state_region.at, st->data, st->bytes);
     for (size_t i = 0; !rc && i < st->n; i += STATE_ITEMS) {
         struct val *m = request(d, "state_set"), *items = val_list(&d->tmp);
         for (size_t k = i; k < MIN(st->n, i + STATE_ITEMS); k++) {
@@ -204,17 +203,98 @@ static struct val *chain_val(struct arena *a, const struct chain *chain)
     return c;
 }
 
+/* Bytes that the results of SLOTS slots and what a forward needs besides them
+ * may take, as torch hands memory out. */
+static size_t results_need(const struct side *d, size_t slots)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->task->n_out; i++) {
+        size_t bytes = d->task->out[i].t.bytes, unit = 512;
+        if (bytes >= TORCH_LARGE)
+            unit = TORCH_PAGE;
+        n += (bytes + unit - 1) / unit * unit;
+    }
+    return n * slots + n * slots / 4 + RESULTS_MORE;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* No two of N results of BYTES each may share a byte, whatever it says. */
+static bool apart(const uint64_t *at, size_t n, size_t bytes, size_t size)
+{
+    uint64_t *v = xmalloc((n + 1) * sizeof(*v));
+    bool ok = true;
+
+    memcpy(v, at, n * sizeof(*v));
+    qsort(v, n, sizeof(*v), by_place);
+    for (size_t i = 0; i < n && bytes; i++)
+        ok = ok && v[i] <= size && bytes <= size - v[i] &&
+             (i == 0 || bytes <= v[i] - v[i - 1]);
+    free(v);
+    return ok;
+}
+
+/* The table of places that it wrote at TABLE of the results region. */
+static int read_places(struct side *d, int64_t table, size_t n, struct err *e)
+{
+    const struct task *t = d->task;
+    size_t count = n * t->n_out, bytes = count * sizeof(uint64_t);
+    size_t size = d->results_region.size;
+    uint64_t *told;
+
+    if (table < 0 || bytes > size || (size_t)table > size - bytes)
+        return err_set(e, ERR_PROTOCOL, "its table of results is nowhere");
+    if (d->places_region.size < bytes) {
+        d->ops->region_free(d->dev, &d->places_region);
+        if (d->ops->region_new(d->dev, bytes, false, &d->places_region, e))
+            return -1;
+    }
+    told = xmalloc(bytes + 1);
+    d->places = xreallocarray(d->places, count + 1, sizeof(uint64_t));
+    d->ops->read(d->dev, told, d->results_region.at + (size_t)table, bytes);
+    for (size_t s = 0; s < n; s++)
+        for (size_t i = 0; i < t->n_out; i++)
+            d->places[i * n + s] = told[s * t->n_out + i];
+    free(told);
+    /* Two outputs may be one another's view, as the reference's may. */
+    for (size_t i = 0; i < t->n_out; i++)
+        if (!apart(d->places + i * n, n, t->out[i].t.bytes, size))
+            return err_set(e, ERR_PROTOCOL, "its results overlap");
+    d->ops->write(d->dev, d->places_region.at, d->places, bytes);
+    return 0;
+}
+
 int side_capture(struct side *d, size_t n, const struct chain *chain,
                  double limit_s, struct err *e)
 {
     struct arena *a = &d->tmp;
-    struct val *m = request(d, "capture");
-    int rc;
+    size_t need = results_need(d, n);
+    struct val *m;
+    int rc = 0;
 
+    d->captured = 0;
+    d->replayed = false;
+    free(d->places);
+    d->places = NULL;
+    if (d->results_region.size < need) {
+        d->ops->region_free(d->dev, &d->results_region);
+        rc = map_region(d, REGION_RESULTS, need, &d->results_region, e);
+        if (rc)
+            return rc;
+    }
+    m = request(d, "capture");
     val_set(a, m, "first", val_int(a, 0));
     val_set(a, m, "n", val_int(a, (int64_t)n));
     val_set(a, m, "chain", chain_val(a, chain));
     rc = call(d, m, NULL, 0, limit_s, NULL, e);
+    if (!rc && val_get(d->reply, "table") &&
+        val_get(d->reply, "table")->type == VAL_INT)
+        rc = read_places(d, val_geti(d->reply, "table", -1), n, e);
     d->captured = rc ? 0 : n;
     d->captured_chain = chain;
     return rc;
@@ -236,6 +316,7 @@ int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
     val_set(a, m, "chain", chain_val(a, chain));
     if (replay)
         val_set(a, m, "graph", val_bool(a, true));
+    d->replayed = replay && d->places;
     rc = call(d, m, NULL, 0, limit_s, t, e);
     if (rc == 0 && val_geti(d->reply, "nonce", -1) != nonce)
         return err_set(e, ERR_PROTOCOL, "an answer to another request");
@@ -271,76 +352,94 @@ size_t side_need(const struct side *d, size_t slots)
     return n * slots + gap;
 }
 
-/* Guard bytes from *AT on; returns where the next tensor may start. */
-static size_t guard(struct side *d, struct gen *g, size_t at)
+/* A gap of guard bytes from AT on, ending where a tensor may start. */
+static size_t gap(struct gen *g, size_t at)
 {
-    size_t n = GUARD + ALIGN * (size_t)gen_below(g, GUARD_STEPS + 1);
-    size_t end = align_up(at) + n;
-    gen_bytes(g, d->image + at, end - at);
-    return end;
+    return align_up(at) + GUARD + ALIGN * (size_t)gen_below(g, GUARD_STEPS + 1);
+}
+
+/* Guard bytes of every slot between AT and END of the first. */
+static void guard(struct side *d, struct gen *g, size_t at, size_t end)
+{
+    uint64_t r;
+    gen_bytes(g, &r, sizeof(r));
+    d->ops->set(d->dev, rows_at(d->image.at + at, d->stride), end - at,
+                d->slots, r, 1 + (at % 8 || (end - at) % 8 ? 0 : 7));
 }
 
 static void lay_out(struct side *d, struct gen *g)
 {
     const struct task *t = d->task;
-    size_t n_all = t->n_in + t->n_out, at = 0;
+    size_t n_all = t->n_in + t->n_out, at, start[2 * TASK_TENSORS + 1];
+    size_t end[2 * TASK_TENSORS + 1];
     int order[2 * TASK_TENSORS];
 
-    for (size_t s = 0; s < d->slots; s++) {
-        for (size_t i = 0; i < n_all; i++)
-            order[i] = (int)i;
-        gen_shuffle(g, order, n_all);
-        for (size_t i = 0; i < n_all; i++) {
-            size_t k = (size_t)order[i];
-            at = guard(d, g, at);
-            if (k < t->n_in) {
-                d->in_at[s * t->n_in + k] = at;
-                at += tensor_bytes(d, &t->in[k].t);
-            } else {
-                d->out_at[s * t->n_out + (k - t->n_in)] = at;
-                at += tensor_bytes(d, &t->out[k - t->n_in].t);
-            }
+    for (size_t i = 0; i < n_all; i++)
+        order[i] = (int)i;
+    gen_shuffle(g, order, n_all);
+    at = 0;
+    for (size_t i = 0; i < n_all; i++) {
+        size_t k = (size_t)order[i];
+        start[i] = at;
+        at = gap(g, at);
+        end[i] = at;
+        if (k < t->n_in) {
+            d->in_at[k] = at;
+            at += tensor_bytes(d, &t->in[k].t);
+        } else {
+            d->out_at[k - t->n_in] = at;
+            at += tensor_bytes(d, &t->out[k - t->n_in].t);
         }
     }
-    d->used = guard(d, g, at);
+    /* Behind the last tensor of a slot comes the first gap of the next. */
+    d->stride = align_up(at);
+    start[n_all] = at;
+    end[n_all] = d->stride;
+    for (size_t i = 0; i <= n_all; i++)
+        guard(d, g, start[i], end[i]);
+    d->used = gap(g, d->stride * d->slots);
+    at = d->stride * d->slots;
+    d->ops->set(d->dev, rows_at(d->image.at + at, 0), d->used - at, 1,
+                gen_below(g, 256), 1);
 }
 
-static struct val *offsets(struct arena *a, const size_t *at, size_t slots,
-                           size_t n)
+static struct val *offsets(struct arena *a, const size_t *at, size_t n)
 {
-    struct val *all = val_list(a);
-    for (size_t s = 0; s < slots; s++) {
-        struct val *one = val_list(a);
-        for (size_t i = 0; i < n; i++)
-            val_push(a, one, val_int(a, (int64_t)at[s * n + i]));
-        val_push(a, all, one);
+    struct val *one = val_list(a);
+    for (size_t i = 0; i < n; i++)
+        val_push(a, one, val_int(a, (int64_t)at[i]));
+    return one;
+}
+
+/* Regions for SLOTS slots: the runner's, and the image of it. */
+static int make_room(struct side *d, size_t slots, struct err *e)
+{
+    size_t need = side_need(d, slots);
+    int rc = 0;
+
+    if (d->data_region.fd < 0 || d->data_region.size < need) {
+        d->ops->region_free(d->dev, &d->data_region);
+        rc = map_region(d, REGION_DATA, need, &d->data_region, e);
     }
-    return all;
+    if (rc == 0 && d->image.size < d->data_region.size) {
+        d->ops->region_free(d->dev, &d->image);
+        rc = d->ops->region_new(d->dev, d->data_region.size, false, &d->image,
+                                e);
+    }
+    return rc;
 }
 
 int side_place(struct side *d, struct gen *g, size_t slots, struct err *e)
 {
     const struct task *t = d->task;
     struct arena *a = &d->tmp;
-    size_t need = side_need(d, slots);
     struct val *m, *ins, *outs;
-    int rc;
+    int rc = make_room(d, slots, e);
 
-    if (d->data_region.fd < 0 || d->data_region.size < need) {
-        d->ops->region_free(d->dev, &d->data_region);
-        rc = map_region(d, REGION_DATA, need, &d->data_region, e);
-        if (rc)
-            return rc;
-    }
-    if (d->image_size < d->data_region.size) {
-        free(d->image);
-        d->image = xcalloc(1, d->data_region.size);
-        d->image_size = d->data_region.size;
-    }
+    if (rc)
+        return rc;
     d->slots = slots;
     d->captured = 0;
-    d->in_at = xreallocarray(d->in_at, slots * t->n_in + 1, sizeof(size_t));
-    d->out_at = xreallocarray(d->out_at, slots * t->n_out + 1, sizeof(size_t));
     lay_out(d, g);
 
     m = request(d, "bind");
@@ -352,98 +451,131 @@ int side_place(struct side *d, struct gen *g, size_t slots, struct err *e)
         val_push(a, outs, tensor_val(a, &t->out[i].t, d->as));
     val_set(a, m, "arena", val_int(a, REGION_DATA));
     val_set(a, m, "args", t->skeleton);
+    val_set(a, m, "slots", val_int(a, (int64_t)slots));
+    val_set(a, m, "stride", val_int(a, (int64_t)d->stride));
     val_set(a, m, "ins", ins);
-    val_set(a, m, "in_off", offsets(a, d->in_at, slots, t->n_in));
+    val_set(a, m, "in_off", offsets(a, d->in_at, t->n_in));
     val_set(a, m, "outs", outs);
-    val_set(a, m, "out_off", offsets(a, d->out_at, slots, t->n_out));
+    val_set(a, m, "out_off", offsets(a, d->out_at, t->n_out));
     return call(d, m, NULL, 0, d->ops->construct_s, NULL, e);
 }
 
 /* ---- contents ---- */
 
-void side_input(struct side *d, size_t slot, const uint8_t *const *in)
+void side_input(struct side *d, size_t slot, size_t n, size_t in,
+                struct rows from)
 {
-    const struct task *t = d->task;
-    for (size_t i = 0; i < t->n_in; i++) {
-        const struct tensor *x = &t->in[i].t;
-        uint8_t *to = d->image + d->in_at[slot * t->n_in + i];
-        if (d->as == KM_FLOAT64 && dtype_is_float(x->dtype))
-            dtype_to_double(x->dtype, in[i], (double *)(void *)to, x->numel);
-        else
-            memcpy(to, in[i], x->bytes);
+    const struct tensor *x = &d->task->in[in].t;
+    struct rows to =
+        rows_at(d->image.at + d->in_at[in] + slot * d->stride, d->stride);
+    if (d->as != KM_FLOAT64 || !dtype_is_float(x->dtype)) {
+        d->ops->copy(d->dev, to, from, x->bytes, n);
+        return;
     }
+    for (size_t i = 0; i < n; i++)
+        d->ops->widen(d->dev, to.at + i * to.pitch, from.at + i * from.pitch,
+                      x->dtype, x->numel);
+}
+
+/* Places of output I, on the device. */
+static place_t places_of(const struct side *d, size_t i)
+{
+    return d->places_region.at + i * d->captured * sizeof(uint64_t);
 }
 
 /* Outputs start as NaN with a secret payload, integers as a secret byte. */
 static void poison(struct side *d, struct gen *g)
 {
     const struct task *t = d->task;
-    uint64_t r;
-    gen_bytes(g, &r, sizeof(r));
-    for (size_t s = 0; s < d->slots; s++)
-        for (size_t i = 0; i < t->n_out; i++) {
-            const struct tensor *x = &t->out[i].t;
-            uint8_t *to = d->image + d->out_at[s * t->n_out + i];
-            size_t bytes = tensor_bytes(d, x);
-            if (!dtype_is_float(x->dtype)) {
-                memset(to, 0x80 | (int)(r & 0x7f), bytes);
-            } else if (d->as == KM_FLOAT64 || x->dtype == KM_FLOAT64) {
-                uint64_t nan = UINT64_C(0x7ff8000000000000) | (r >> 16);
-                for (size_t k = 0; k < bytes / 8; k++)
-                    memcpy(to + k * 8, &nan, 8);
-            } else if (x->dtype == KM_FLOAT32) {
-                uint32_t nan = 0x7fc00000u | (uint32_t)(r & 0x3fffff);
-                for (size_t k = 0; k < bytes / 4; k++)
-                    memcpy(to + k * 4, &nan, 4);
-            } else {
-                uint16_t nan = x->dtype == KM_FLOAT16
-                                   ? (uint16_t)(0x7e00u | (r & 0x1ff))
-                                   : (uint16_t)(0x7fc0u | (r & 0x3f));
-                for (size_t k = 0; k < bytes / 2; k++)
-                    memcpy(to + k * 2, &nan, 2);
-            }
+    for (size_t i = 0; i < t->n_out; i++) {
+        const struct tensor *x = &t->out[i].t;
+        int dtype = d->as >= 0 && dtype_is_float(x->dtype) ? d->as : x->dtype;
+        uint64_t r, value;
+        size_t size = dtype_size(dtype);
+        gen_bytes(g, &r, sizeof(r));
+        if (!dtype_is_float(dtype)) {
+            value = 0x80 | (r & 0x7f);
+            size = 1;
+        } else if (dtype == KM_FLOAT64) {
+            value = UINT64_C(0x7ff8000000000000) | (r >> 16);
+        } else if (dtype == KM_FLOAT32) {
+            value = 0x7fc00000u | (r & 0x3fffff);
+        } else {
+            value = dtype == KM_FLOAT16 ? 0x7e00u | (r & 0x1ff)
+                                        : 0x7fc0u | (r & 0x3f);
         }
+        d->ops->set(d->dev, rows_at(d->image.at + d->out_at[i], d->stride),
+                    tensor_bytes(d, x), d->slots, value, size);
+        if (d->captured && d->places)
+            d->ops->set_places(d->dev, d->results_region.at, places_of(d, i),
+                               x->bytes, d->captured, value, size);
+    }
 }
 
-static void copy_out(const struct side *d, struct spot *v)
+/* Drawn elements of every input, to be written last. Until then each holds
+ * what another element of the same tensor does, a legal decoy also for
+ * indices. */
+static void draw_salts(struct side *d, struct gen *g, struct spot *decoy)
 {
-    memcpy(v->value, d->image + v->at, v->size);
+    const struct task *t = d->task;
+    size_t each = SALTS_ALL / MAX(d->slots * t->n_in, (size_t)1);
+
+    each = MIN(MAX(each, (size_t)1), (size_t)SALTS);
+    for (size_t s = 0; s < d->slots; s++)
+        for (size_t i = 0; i < t->n_in; i++) {
+            const struct tensor *x = &t->in[i].t;
+            size_t at = d->in_at[i] + s * d->stride;
+            size_t size = x->numel ? tensor_bytes(d, x) / x->numel : 0;
+            for (size_t j = 0; j < each && x->numel > 1; j++) {
+                decoy[d->salts.n] = (struct spot){
+                    .at = at + gen_below(g, x->numel) * size, .size = size};
+                array_push(
+                    &d->salts,
+                    ((struct spot){.at = at + gen_below(g, x->numel) * size,
+                                   .size = size}));
+            }
+        }
 }
 
 void side_fill(struct side *d, struct gen *g)
 {
-    const struct task *t = d->task;
+    size_t most = MAX(d->slots * d->task->n_in * SALTS, (size_t)1);
+    struct spot *decoy = xcalloc(most, sizeof(*decoy));
 
     poison(d, g);
     d->salts.n = 0;
-    for (size_t s = 0; s < d->slots; s++)
-        for (size_t i = 0; i < t->n_in; i++) {
-            const struct tensor *x = &t->in[i].t;
-            size_t at = d->in_at[s * t->n_in + i];
-            size_t size = x->numel ? tensor_bytes(d, x) / x->numel : 0;
-            /* Integers may be indices: another element of the same tensor is
-             * a legal decoy for any of them. */
-            for (int j = 0; j < SALTS && x->numel > 1; j++) {
-                size_t p = gen_below(g, x->numel), q = gen_below(g, x->numel);
-                struct spot w = {.at = at + p * size, .size = size};
-                copy_out(d, &w);
-                memcpy(d->image + w.at, d->image + at + q * size, size);
-                array_push(&d->salts, w);
-            }
-        }
-    d->ops->write(d->dev, &d->data_region, 0, d->image, d->used);
-    /* Backwards: an element drawn twice gets its first value back, */
-    for (size_t k = d->salts.n; k-- > 0;)
-        memcpy(d->image + d->salts.v[k].at, d->salts.v[k].value,
-               d->salts.v[k].size);
-    /* and both of its salts hold that. */
-    for (size_t k = 0; k < d->salts.n; k++)
-        copy_out(d, &d->salts.v[k]);
+    draw_salts(d, g, decoy);
+    d->ops->gather(d->dev, d->image.at, d->salts.v, d->salts.n);
+    d->ops->gather(d->dev, d->image.at, decoy, d->salts.n);
+    for (size_t i = 0; i < d->salts.n; i++)
+        decoy[i].at = d->salts.v[i].at;
+    d->ops->copy(d->dev, rows_at(d->data_region.at, 0), rows_at(d->image.at, 0),
+                 d->used, 1);
+    d->ops->scatter(d->dev, d->data_region.at, decoy, d->salts.n);
+    free(decoy);
 }
 
 void side_salt(struct side *d)
 {
-    d->ops->scatter(d->dev, &d->data_region, d->salts.v, d->salts.n);
+    d->ops->scatter(d->dev, d->data_region.at, d->salts.v, d->salts.n);
+}
+
+struct rows side_result(const struct side *d, const struct result *x)
+{
+    return rows_at(d->image.at + (x->is_input ? d->in_at : d->out_at)[x->index],
+                   d->stride);
+}
+
+/* Output OUT of SLOT, relative to the data region; REPLAY: of a replay that
+ * left it elsewhere. */
+static size_t output_at(const struct side *d, size_t slot, size_t out,
+                        bool replay)
+{
+    if (replay)
+        return (size_t)(d->results_region.at +
+                        d->places[out * d->captured + slot] -
+                        d->data_region.at);
+    return d->out_at[out] + slot * d->stride;
 }
 
 size_t side_samples(const struct side *d, struct gen *g, size_t n,
@@ -451,17 +583,19 @@ size_t side_samples(const struct side *d, struct gen *g, size_t n,
 {
     const struct task *t = d->task;
     size_t each = t->n_out ? cap / (n * t->n_out) : 0, k = 0;
+    size_t first = n > cap ? (size_t)gen_below(g, n) : 0;
+    bool replay = d->places && n == d->captured;
 
     each = MIN(MAX(each, (size_t)1), (size_t)8);
-    for (size_t s = 0; s < n; s++)
+    for (size_t j = 0; j < n; j++)
         for (size_t o = 0; o < t->n_out; o++)
             for (size_t i = 0; i < each && k < cap; i++) {
                 const struct tensor *x = &t->out[o].t;
-                size_t size = dtype_size(x->dtype);
+                size_t size = dtype_size(x->dtype), s = (first + j) % n;
                 if (!x->numel)
                     continue;
                 out[k++] = (struct spot){
-                    .at = d->out_at[s * t->n_out + o] +
+                    .at = output_at(d, s, o, replay) +
                           gen_below(g, x->numel) * size,
                     .size = size,
                 };
@@ -472,88 +606,89 @@ size_t side_samples(const struct side *d, struct gen *g, size_t n,
 void side_chained(const struct side *d, size_t n, const struct chain *chain,
                   struct spot *out)
 {
-    const struct task *t = d->task;
-    size_t size = dtype_size(t->in[chain->in].t.dtype);
+    size_t size = dtype_size(d->task->in[chain->in].t.dtype);
 
     for (size_t s = 0; s + 1 < n; s++)
         out[s] = (struct spot){
-            .at = d->out_at[s * t->n_out + (size_t)chain->out] +
+            .at = output_at(d, s, (size_t)chain->out, d->replayed) +
                   (size_t)chain->out_element * size,
             .size = size,
         };
-    d->ops->gather(d->dev, &d->data_region, out, n ? n - 1 : 0);
-}
-
-const void *side_output(const struct side *d, size_t slot, size_t out,
-                        void *scratch)
-{
-    return d->ops->view(d->dev, &d->data_region,
-                        d->out_at[slot * d->task->n_out + out],
-                        tensor_bytes(d, &d->task->out[out].t), scratch);
-}
-
-const void *side_in_now(const struct side *d, size_t slot, size_t in,
-                        void *scratch)
-{
-    return d->ops->view(d->dev, &d->data_region,
-                        d->in_at[slot * d->task->n_in + in],
-                        tensor_bytes(d, &d->task->in[in].t), scratch);
+    d->ops->gather(d->dev, d->data_region.at, out, n ? n - 1 : 0);
 }
 
 /* ---- after a ring ---- */
 
-struct piece {
-    size_t at, end;
-    bool input, skip;
-};
+/* What of it differs at most so often is looked at: any of it is wrong. */
+#define DIFFERENCES 64
 
-static int by_place(const void *a, const void *b)
-{
-    const struct piece *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-struct intact side_intact(struct side *d, size_t n, const struct chain *chain)
+/* Is AT of the data region in an input, and where does that end? */
+static bool in_input(const struct side *d, size_t at, size_t *end)
 {
     const struct task *t = d->task;
-    size_t n_pieces = 0, at = 0;
-    struct piece *p = xcalloc(d->slots * (t->n_in + t->n_out) + 1, sizeof(*p));
-    struct intact r = {true, true};
-    uint8_t *scratch = xmalloc(d->used + 1);
-    const uint8_t *now =
-        d->ops->view(d->dev, &d->data_region, 0, d->used, scratch);
+    size_t slot = at / d->stride, in = at % d->stride;
+
+    for (size_t i = 0; slot < d->slots && i < t->n_in; i++) {
+        size_t bytes = tensor_bytes(d, &t->in[i].t);
+        if (in >= d->in_at[i] && in < d->in_at[i] + bytes) {
+            *end = slot * d->stride + d->in_at[i] + bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+void side_keep(struct side *d, size_t n, const struct chain *chain)
+{
+    const struct task *t = d->task;
 
     if (chain) {
         struct spot *v = xcalloc(n + 1, sizeof(*v));
         side_chained(d, n, chain, v);
         for (size_t s = 0; s + 1 < n; s++)
-            memcpy(d->image + d->in_at[(s + 1) * t->n_in + (size_t)chain->in] +
-                       (size_t)chain->in_element * v->size,
-                   v[s].value, v->size);
+            v[s].at = d->in_at[chain->in] + (s + 1) * d->stride +
+                      (size_t)chain->in_element * v[s].size;
+        d->ops->scatter(d->dev, d->image.at, v, n ? n - 1 : 0);
         free(v);
     }
-    for (size_t s = 0; s < d->slots; s++) {
-        for (size_t i = 0; i < t->n_in; i++) {
-            size_t a = d->in_at[s * t->n_in + i];
-            p[n_pieces++] = (struct piece){a, a + tensor_bytes(d, &t->in[i].t),
-                                           true, t->in[i].mutates};
-        }
-        for (size_t i = 0; i < t->n_out; i++) {
-            size_t a = d->out_at[s * t->n_out + i];
-            p[n_pieces++] = (struct piece){a, a + tensor_bytes(d, &t->out[i].t),
-                                           false, true};
+    for (size_t i = 0; i < t->n_out; i++) {
+        struct rows to = rows_at(d->image.at + d->out_at[i], d->stride);
+        struct rows from = rows_at(d->data_region.at + d->out_at[i], d->stride);
+        size_t bytes = tensor_bytes(d, &t->out[i].t);
+        if (d->replayed)
+            d->ops->copy_places(d->dev, to, d->results_region.at,
+                                places_of(d, i), bytes, n);
+        /* Where they were left elsewhere their place in the data region is
+         * nobody's, and not to be looked at: made equal. */
+        if (d->replayed)
+            d->ops->copy(d->dev, from, to, bytes, d->slots);
+        else
+            d->ops->copy(d->dev, to, from, bytes, d->slots);
+    }
+    for (size_t i = 0; i < t->n_in; i++)
+        if (t->in[i].mutates)
+            d->ops->copy(d->dev, rows_at(d->image.at + d->in_at[i], d->stride),
+                         rows_at(d->data_region.at + d->in_at[i], d->stride),
+                         tensor_bytes(d, &t->in[i].t), d->slots);
+}
+
+struct intact side_intact(const struct side *d)
+{
+    struct intact r = {true, true};
+    size_t at = 0, end;
+
+    for (int i = 0; i < DIFFERENCES && (r.inputs || r.guards); i++) {
+        at += d->ops->differ(d->dev, d->data_region.at + at, d->image.at + at,
+                             d->used - at);
+        if (at >= d->used)
+            break;
+        if (in_input(d, at, &end)) {
+            r.inputs = false;
+            at = end;
+        } else {
+            r.guards = false;
+            at++;
         }
     }
-    qsort(p, n_pieces, sizeof(*p), by_place);
-    for (size_t i = 0; i < n_pieces; i++) {
-        r.guards &= memcmp(now + at, d->image + at, p[i].at - at) == 0;
-        if (p[i].input && !p[i].skip)
-            r.inputs &= memcmp(now + p[i].at, d->image + p[i].at,
-                               p[i].end - p[i].at) == 0;
-        at = p[i].end;
-    }
-    r.guards &= memcmp(now + at, d->image + at, d->used - at) == 0;
-    free(p);
-    free(scratch);
     return r;
 }

@@ -14,10 +14,11 @@
 #include "evaluate/session.h"
 #include "evaluate/task.h"
 
-#define SLOTS_MAX 256
-#define SALTS     8 /* elements a tensor that are written last */
+#define SLOTS_MAX 4096
+#define SALTS     8    /* elements a tensor that are written last, */
+#define SALTS_ALL 8192 /* and of all, unless that is less than one of each */
 
-enum { REGION_STATE, REGION_DATA };
+enum { REGION_STATE, REGION_DATA, REGION_RESULTS };
 
 /* One entry of a module's state. */
 struct state_item {
@@ -51,17 +52,24 @@ struct side {
     struct val *reply;  /* of the last call, until the next */
     struct state state; /* as its load reply told; values unset */
     struct region state_region, data_region;
-    /* Layout of the current placement */
+    /* Layout of the current placement: every slot is laid out as the first,
+     * STRIDE further */
     size_t slots;
-    size_t used;            /* bytes of the data region */
-    size_t *in_at, *out_at; /* [slot * n + tensor] */
-    uint8_t *image;
-    size_t image_size;
+    size_t used;   /* bytes of the data region */
+    size_t stride; /* of slots */
+    size_t in_at[TASK_TENSORS], out_at[TASK_TENSORS]; /* of slot 0 */
+    struct region image;
     ARRAY(struct spot) salts;
     /* What was captured at this placement: the first so many slots, and the
      * chain of them. */
     size_t captured;
     const struct chain *captured_chain;
+    /* Where a replay leaves its outputs, when that is not in the data region:
+     * offsets in the results region, [out * captured + slot], and the same on
+     * the device. */
+    struct region results_region, places_region;
+    uint64_t *places;
+    bool replayed; /* the last run was one that left them there */
 };
 
 void side_init(struct side *d, const struct device_ops *ops, void *dev,
@@ -87,18 +95,19 @@ size_t side_need(const struct side *d, size_t slots);
 int side_place(struct side *d, struct gen *g, size_t slots,
                struct err *e) MUST_USE;
 
-/* Put a slot's inputs (in the task's dtypes, IN[tensor]) into the image. */
-void side_input(struct side *d, size_t slot, const uint8_t *const *in);
+/* Put input IN of N slots from SLOT on into the image: rows FROM, in the task's
+ * dtype. */
+void side_input(struct side *d, size_t slot, size_t n, size_t in,
+                struct rows from);
 /* Write the image: inputs with decoys in salted places, poison in all
  * outputs. side_salt then writes what was held back. */
 void side_fill(struct side *d, struct gen *g);
 void side_salt(struct side *d);
-/* What lies at an output or input now: valid until the next call; SCRATCH has
- * room for the tensor. */
-const void *side_output(const struct side *d, size_t slot, size_t out,
-                        void *scratch);
-const void *side_in_now(const struct side *d, size_t slot, size_t in,
-                        void *scratch);
+/* Keep all results of a ring of N slots in the image, out of the runner's
+ * reach; CHAIN's elements are taken over there. */
+void side_keep(struct side *d, size_t n, const struct chain *chain);
+/* Where result X of each slot is kept. */
+struct rows side_result(const struct side *d, const struct result *x);
 
 /* Let it capture the first N slots, chained, so that side_run of just these
  * replays what was captured. Only on a device that captures, at most once a
@@ -114,19 +123,19 @@ double side_turn_s(const struct side *d, const struct turn *t);
 double side_overhead_s(const struct side *d);
 double forward_s(double turn_s, double overhead_s, size_t n);
 
-/* Places of D's outputs that a ring of the first N slots leaves, drawn by G:
- * some of each, at most CAP; how many. */
+/* Places of outputs that a ring of the first N slots leaves, relative to D's
+ * data region, drawn by G: some of each, at most CAP; how many. */
 size_t side_samples(const struct side *d, struct gen *g, size_t n,
                     struct spot *out, size_t cap);
-/* The elements that a ring of N slots chained: N - 1, of slot 0 first. */
+/* The elements that a ring of N slots chained, relative to the data region:
+ * N - 1, of slot 0 first. */
 void side_chained(const struct side *d, size_t n, const struct chain *chain,
                   struct spot *out);
 
-/* After a ring of the first N slots: do all inputs and guards hold what they
- * should? CHAIN elements are taken over into the image first. */
+/* After side_keep: do all inputs and guards hold what they should? */
 struct intact {
     bool inputs, guards;
 };
-struct intact side_intact(struct side *d, size_t n, const struct chain *chain);
+struct intact side_intact(const struct side *d);
 
 #endif

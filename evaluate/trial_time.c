@@ -62,10 +62,8 @@ static int settle(struct trial *t, struct side *d, size_t turns, struct err *e)
 
 static int settle_reference(struct trial *t, size_t turns, struct err *e)
 {
-    int rc = settle(t, &t->ref->f32, turns, e);
-    if (!rc)
-        return 0;
-    return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
+    struct side *d = &t->ref->f32;
+    return reference_failed(settle(t, d, turns, e), d, e);
 }
 
 /* Are rings captured, so far as is known? */
@@ -167,9 +165,11 @@ int trial_alone(struct trial *t, struct err *e)
                            "another program uses the device");
         trial_watch(t, d, t->ring.n, &turn);
         side_salt(d);
-        if (side_run(d, 0, t->ring.n, captures(t) ? chain : draw_chain(t),
-                     reference_limit(t->ref, t->ring.n), &turn, e))
-            return err_set(e, ERR_INFRASTRUCTURE, "the reference failed later");
+        if (reference_failed(
+                side_run(d, 0, t->ring.n, captures(t) ? chain : draw_chain(t),
+                         reference_limit(t->ref, t->ring.n), &turn, e),
+                d, e))
+            return -1;
         v[n++] = side_turn_s(d, &turn);
         if (take_empty(t, e))
             return -1;

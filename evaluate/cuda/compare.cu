@@ -7,43 +7,6 @@
 
 #include "evaluate/cuda/common.cuh"
 
-__device__ static float half_to_float(u16 h)
-{
-    u32 sign = (u32)(h & 0x8000u) << 16, exp = (h >> 10) & 31u,
-        man = h & 0x3ffu;
-    if (exp == 31)
-        return __uint_as_float(sign | 0x7f800000u | man << 13);
-    if (exp)
-        return __uint_as_float(sign | (exp + 112) << 23 | man << 13);
-    float f = (float)man * 0x1p-24f;
-    return sign ? -f : f;
-}
-
-__device__ static double get(u64 at, int dtype, u64 i)
-{
-    const void *p = (const void *)at;
-    switch (dtype) {
-    case KM_FLOAT32:
-        return ((const float *)p)[i];
-    case KM_FLOAT64:
-        return ((const double *)p)[i];
-    case KM_FLOAT16:
-        return half_to_float(((const u16 *)p)[i]);
-    case KM_BFLOAT16:
-        return __uint_as_float((u32)((const u16 *)p)[i] << 16);
-    case KM_INT64:
-        return (double)((const i64 *)p)[i];
-    case KM_INT32:
-        return ((const int *)p)[i];
-    case KM_INT16:
-        return ((const short *)p)[i];
-    case KM_INT8:
-        return ((const signed char *)p)[i];
-    default:
-        return ((const unsigned char *)p)[i];
-    }
-}
-
 // Bits as an integer that grows with the value of a float.
 __device__ static i64 ordered(u64 at, int dtype, u64 i)
 {
@@ -67,29 +30,6 @@ __device__ static int ulp_bin(i64 a, i64 b)
     return bin < PASS_ULP_BINS ? bin : PASS_ULP_BINS - 1;
 }
 
-__device__ static bool is_bad(double x)
-{
-    return !(fabs(x) <= 1.7976931348623157e308);
-}
-
-// The block's sum or maximum of V, in thread 0.
-__device__ static double fold(double v, bool sum)
-{
-    __shared__ double part[KERNEL_THREADS];
-    part[threadIdx.x] = v;
-    __syncthreads();
-    for (unsigned k = blockDim.x / 2; k > 0; k /= 2) {
-        if (threadIdx.x < k) {
-            double o = part[threadIdx.x + k], m = part[threadIdx.x];
-            part[threadIdx.x] = sum ? m + o : o > m ? o : m;
-        }
-        __syncthreads();
-    }
-    v = part[0];
-    __syncthreads();
-    return v;
-}
-
 __device__ static void leave(totals *to, double sum_sq, double max_abs,
                              double max_rel)
 {
@@ -103,12 +43,6 @@ __device__ static void leave(totals *to, double sum_sq, double max_abs,
     }
 }
 
-// To what all threads of the block count; CUDA has its own name for 64 bits.
-__device__ static void add(u64 *to, u64 n)
-{
-    atomicAdd((unsigned long long *)to, (unsigned long long)n);
-}
-
 // What is counted is zero before: the host sees to it.
 
 // Squares of R, and elements of the reference that are not finite.
@@ -118,7 +52,7 @@ extern "C" __global__ void km_squares(pass p)
     double sum = 0;
     u64 bad = 0;
     for (u64 i = first_unit(); i < p.n; i += units_apart()) {
-        double r = get(p.reference, p.dtype, i), x = p.exact ? ((const double *)p.exact)[i] : r;
+        double r = element(p.reference, p.dtype, i), x = p.exact ? ((const double *)p.exact)[i] : r;
         sum += x * x;
         bad += is_bad(r);
     }
@@ -131,7 +65,7 @@ extern "C" __global__ void km_squares(pass p)
 extern "C" __global__ void km_gather(pass p, const u64 *at, u64 n, double *out)
 {
     for (u64 i = first_unit(); i < n; i += units_apart())
-        out[i] = p.exact ? ((const double *)p.exact)[at[i]] : get(p.reference, p.dtype, at[i]);
+        out[i] = p.exact ? ((const double *)p.exact)[at[i]] : element(p.reference, p.dtype, at[i]);
 }
 
 // The reference's own error.
@@ -140,7 +74,7 @@ extern "C" __global__ void km_largest(pass p)
     double most = 0, most_rel = 0;
     for (u64 i = first_unit(); i < p.n; i += units_apart()) {
         double b = ((const double *)p.exact)[i], scale = fabs(b);
-        double d = fabs(get(p.reference, p.dtype, i) - b);
+        double d = fabs(element(p.reference, p.dtype, i) - b);
         double rel = d / (scale > p.s ? scale : p.s > 0 ? p.s : 1);
         most = d > most ? d : most;
         most_rel = rel > most_rel ? rel : most_rel;
@@ -154,8 +88,8 @@ extern "C" __global__ void km_close(pass p)
     double most = 0, most_rel = 0, sum = 0;
     u64 outside[PASS_JUDGEMENTS] = {0, 0, 0}, same = 0;
     for (u64 i = first_unit(); i < p.n; i += units_apart()) {
-        double c = get(p.candidate, p.dtype, i);
-        double r = get(p.reference, p.dtype, i);
+        double c = element(p.candidate, p.dtype, i);
+        double r = element(p.reference, p.dtype, i);
         double x = p.exact ? ((const double *)p.exact)[i] : r;
         double d = fabs(c - r), ar = fabs(r), ref = fabs(x);
         double scale = ref > p.s ? ref : p.s;
@@ -205,8 +139,8 @@ extern "C" __global__ void km_exact(pass p, int size)
         bool equal = true;
         for (int k = 0; k < size; k++)
             equal = equal && x[i * size + k] == r[i * size + k];
-        double a = get(p.candidate, p.dtype, i);
-        double b = get(p.reference, p.dtype, i);
+        double a = element(p.candidate, p.dtype, i);
+        double b = element(p.reference, p.dtype, i);
         if (equal || (real && a == b))
             continue;
         for (int j = 0; j < PASS_JUDGEMENTS; j++)

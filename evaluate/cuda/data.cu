@@ -201,11 +201,3 @@ extern "C" __global__ void km_one(data d, u64 at, float v)
 {
     put(d, at, v);
 }
-
-// N bytes, PERIOD of them again and again.
-extern "C" __global__ void km_repeat(unsigned char *to, u64 n,
-                                     const unsigned char *from, u64 period)
-{
-    for (u64 i = first_unit(); i < n; i += units_apart())
-        to[i] = from[i % period];
-}

@@ -20,7 +20,8 @@ EMBED_DECLARE(ring_cu);
 
 #define STREAM_OWN 1 /* does not wait for the null stream */
 /* Blocks for each multiprocessor: enough for all of its threads. */
-#define BLOCKS 8
+#define BLOCKS   8
+#define ROWS_MAX 65535 /* of a grid */
 /* Totals of all blocks, or samples: compare.c. */
 #define WORK_SIZE ((size_t)2 << 20)
 
@@ -123,7 +124,7 @@ int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
         return -1;
     if (load_kernels(d, python, e))
         return -1;
-    return gpu_arena_new(d, WORK_SIZE, &d->work, e);
+    return gpu_arena_new(d, WORK_SIZE, false, &d->work, e);
 }
 
 void gpu_close(struct gpu *d)
@@ -164,7 +165,7 @@ static size_t rounded(const struct gpu *d, size_t size)
            d->granularity;
 }
 
-int gpu_arena_new(struct gpu *d, size_t size, struct gpu_arena *a,
+int gpu_arena_new(struct gpu *d, size_t size, bool shared, struct gpu_arena *a,
                   struct err *e)
 {
     struct cuda_memory m = memory_of(d);
@@ -174,8 +175,8 @@ int gpu_arena_new(struct gpu *d, size_t size, struct gpu_arena *a,
         return err_set(e, ERR_INFRASTRUCTURE, "an arena of %zu bytes", size);
     if (TRY(d, memory_create(&a->handle, a->size, &m, 0), "arena"))
         return -1;
-    if (TRY(d, memory_export(&a->fd, a->handle, CUDA_HANDLE_FD, 0),
-            "descriptor of an arena") ||
+    if ((shared && TRY(d, memory_export(&a->fd, a->handle, CUDA_HANDLE_FD, 0),
+                       "descriptor of an arena")) ||
         map(d, a, e)) {
         gpu_arena_free(d, a);
         return -1;
@@ -316,13 +317,17 @@ int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
     return 0;
 }
 
-int gpu_repeat(struct gpu *d, uint64_t to, size_t n, uint64_t from,
-               size_t period, struct err *e)
+int gpu_rows(struct gpu *d, enum gpu_kernel kernel, uint64_t width, uint64_t n,
+             void **arguments, struct err *e)
 {
-    uint64_t count = n, every = period;
-    void *arguments[] = {&to, &count, &from, &every};
+    size_t most = (size_t)d->units * BLOCKS, x, y;
 
-    if (period == 0)
-        return err_set(e, ERR_INTERNAL, "nothing to repeat");
-    return gpu_launch(d, d->kernels[KERNEL_REPEAT], count, arguments, e);
+    if (width == 0 || n == 0)
+        return 0;
+    y = (size_t)MIN(n, (uint64_t)ROWS_MAX);
+    x = MIN(gpu_blocks(d, width), MAX(most / MIN(y, most), (size_t)1));
+    return TRY(d,
+               launch(d->kernels[kernel], (unsigned)x, (unsigned)y, 1,
+                      KERNEL_THREADS, 1, 1, 0, d->stream, arguments, NULL),
+               "own kernel");
 }

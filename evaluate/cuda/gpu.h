@@ -47,8 +47,9 @@ int gpu_open(struct gpu *d, int ordinal, const char *python,
              struct err *e) MUST_USE;
 void gpu_close(struct gpu *d);
 
-/* SIZE bytes or some more, to A->size; its bytes are whatever they are. */
-int gpu_arena_new(struct gpu *d, size_t size, struct gpu_arena *a,
+/* SIZE bytes or some more, to A->size; its bytes are whatever they are. A->fd
+ * only when SHARED. */
+int gpu_arena_new(struct gpu *d, size_t size, bool shared, struct gpu_arena *a,
                   struct err *e) MUST_USE;
 /* Map what FD of another process gives, SIZE bytes; FD stays the caller's. */
 int gpu_arena_import(struct gpu *d, int fd, size_t size, struct gpu_arena *a,
@@ -68,17 +69,19 @@ int gpu_move(struct gpu *d, uint64_t to, uint64_t from, size_t n,
 /* Bytes of the GPU's memory that are taken, by whomever. */
 int gpu_taken(struct gpu *d, int64_t *bytes, struct err *e) MUST_USE;
 
-/* These two are queued. gen_fill of generate.h, at TO. */
+/* Queued: gen_fill of generate.h, at TO. */
 int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
              const struct fill *f, uint64_t to, struct err *e) MUST_USE;
-/* N bytes at TO, the PERIOD bytes at FROM (of the GPU) again and again. */
-int gpu_repeat(struct gpu *d, uint64_t to, size_t n, uint64_t from,
-               size_t period, struct err *e) MUST_USE;
 
 /* For the judge's own kernels: blocks for N units of work, and a start. */
 size_t gpu_blocks(const struct gpu *d, uint64_t n);
 int gpu_launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
                struct err *e) MUST_USE;
+
+/* The same over N rows of WIDTH units of work, one row a step of the grid along
+ * y. */
+int gpu_rows(struct gpu *d, enum gpu_kernel kernel, uint64_t width, uint64_t n,
+             void **arguments, struct err *e) MUST_USE;
 
 /* struct comparison of compare.h, on the GPU; EXACT is 0 where there is none.
  */

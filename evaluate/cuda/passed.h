@@ -37,6 +37,18 @@ struct place {
     uint8_t value[8];
 };
 
+/* struct rows of evaluate/device.h, or, with PLACES, rows at AT plus each of
+ * these. */
+struct strip {
+    uint64_t at, pitch, places;
+};
+
+/* What is counted of one row. */
+struct row {
+    double squares;
+    uint64_t bad;
+};
+
 /* One pass of a comparison; EXACT is 0 where there is none. The limits are
  * those of evaluate/compare.h; OUT: totals of each block. */
 struct pass {

@@ -2,7 +2,9 @@
 """The PyTorch runner on a GPU: the module km_probe of a judge's zygote.
 
 As km_runner.Evaluator, but arenas are memory of the GPU that the judge made,
-and a ring may be captured once and replayed. Everything runs on the per-thread
+and a ring may be captured once and replayed. Then results stay where they are
+computed, in an arena from which torch allocates meanwhile: a copy would be a
+large part of many a forward. Everything runs on the per-thread
 default stream, for which kernels launched without a stream are compiled too:
 a capture on it then holds them.
 """
@@ -11,10 +13,12 @@ import gc
 import os
 import sys
 
-from km_runner import (Evaluator, Fault, Module, describe, failure, flatten,
-                       no_calls, no_grad, no_modes, torch)
+from km_runner import (Evaluator, Fault, Module, Tensor, copy_, data_ptr,
+                       describe, failure, flatten, library, no_calls, no_grad,
+                       no_modes, torch)
 
 PER_THREAD = 2  # the handle cudaStreamPerThread
+RESULTS = 2     # the arena that torch allocates from
 CUDA_ON_DEVICE, CUDA_READ_WRITE, CUDA_HANDLE_FD = 1, 3, 1
 
 
@@ -64,22 +68,23 @@ class Cuda(Evaluator):
         self.replay = torch.cuda.CUDAGraph.replay
         major, minor = torch.cuda.get_device_capability()
         os.environ["TORCH_CUDA_ARCH_LIST"] = f"{major}.{minor}"
-        self.graph, self.result = None, None
+        self.graph, self.result, self.kept = None, None, []
+        self.pool, self.results = None, (0, 0)
         self.empty = None
-        self.empty = self.captured(self.tick, torch.zeros(1, device="cuda"))
+        self.ticks = torch.zeros(1, device="cuda")
+        self.empty = self.captured(self.tick)
         self.ops = {op[3:]: getattr(self, op) for op in dir(self)
                     if op.startswith("op_")}
 
-    @staticmethod
-    def tick(x):
-        x.add_(1)
+    def tick(self):
+        self.ticks.add_(1)
 
-    def captured(self, function, *args):
+    def captured(self, function, *args, pool=None):
         """A graph of one call, after one that warms up for the first."""
         if self.empty is None:
             function(*args)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=self.stream):
+        with torch.cuda.graph(graph, stream=self.stream, pool=pool):
             self.result = function(*args)
         return graph
 
@@ -106,9 +111,26 @@ class Cuda(Evaluator):
                                     ctypes.byref(place), ctypes.c_size_t(1)),
                    "arena")
         self.drop(m["arena"])
+        if m["arena"] == RESULTS:
+            self.take_results(at.value, size)
         self.arenas[m["arena"]] = (torch.as_tensor(Bytes(at.value, size),
                                                    device="cuda"),
                                    handle, at, size)
+
+    def take_results(self, at: int, size: int) -> None:
+        """Let torch allocate from there, behind a table of the results."""
+        def pointer(name):
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+
+        library.km_arena_set(ctypes.c_uint64(at), ctypes.c_uint64(size))
+        library.km_arena_alloc.restype = ctypes.c_void_p
+        self.allocator = torch._C._cuda_customAllocator(
+            pointer("km_arena_alloc"), pointer("km_arena_free"))
+        self.pool = torch.cuda.MemPool(self.allocator)
+        self.results = at, size
+
+    def forget(self) -> None:
+        self.graph, self.result, self.kept = None, None, []
 
     def drop(self, arena: int) -> None:
         """Give back an arena that another takes the place of: the judge gave
@@ -116,8 +138,12 @@ class Cuda(Evaluator):
         old = self.arenas.pop(arena, None)
         if old is None:
             return
-        self.graph, self.result = None, None
-        self.args, self.ins, self.outs = [], [], []
+        self.forget()
+        if arena == RESULTS:
+            self.pool = None
+            gc.collect()
+        else:  # what is bound lies there
+            self.args, self.ins, self.outs = [], [], []
         self.wait()
         _, handle, at, size = old
         self.driver.cuMemUnmap(at, ctypes.c_size_t(size))
@@ -163,23 +189,90 @@ class Cuda(Evaluator):
         self.wait()
 
     def op_bind(self, m, fds):
-        self.graph, self.result = None, None
+        self.forget()
         super().op_bind(m, fds)
+
+    def keeping(self, first: int, last: int, chain):
+        """As forwards, but every result stays where it is."""
+        model, args, kept = self.model, self.args, []
+        for i in range(first, last):
+            flat = flatten(model(*args[i]), [])
+            kept.append(flat)
+            if chain is not None and i + 1 < last:
+                to, element, out, frm = chain
+                copy_(self.ins[i + 1][to].view(-1)[element],
+                      flat[out].view(-1)[frm])
+        return kept
+
+    def places(self, kept):
+        """Offsets of all results in their arena, or None: then they have to be
+        copied, since they lie elsewhere, or not as the judge reads them."""
+        at, size = self.results
+        found = []
+        for i, flat in enumerate(kept):
+            outs = self.outs[i]
+            if len(flat) != len(outs):
+                return None
+            for y, o in zip(flat, outs):
+                if (type(y) is not Tensor or y.shape != o.shape
+                        or y.dtype != o.dtype or not y.is_contiguous()
+                        or y.device != o.device):
+                    return None
+                offset = data_ptr(y) - at if y.numel() else 0
+                if not 0 <= offset <= size - y.numel() * y.element_size():
+                    return None
+                found.append(offset)
+        return found
+
+    def capture_kept(self, first, last, chain):
+        """Captured, and where the results are; None where they have to be
+        copied."""
+        at, size = self.results
+        n = (last - first) * len(self.outs[first]) * 8
+        if self.pool is None or n == 0:
+            return None
+        base = torch.as_tensor(Bytes(at, size), device="cuda")
+        with torch.cuda.use_mem_pool(self.pool):  # keep its place
+            table = torch.empty(n, dtype=torch.uint8, device="cuda")
+        if data_ptr(table) < at or data_ptr(table) + n > at + size:
+            return None
+        try:
+            with no_grad():
+                self.graph = self.captured(self.keeping, first, last, chain,
+                                           pool=self.pool.id)
+        except (AttributeError, IndexError, TypeError, RuntimeError):
+            self.forget()
+            self.wait()
+            return None
+        self.kept, self.result = self.result, self.result[-1]
+        found = self.places(self.kept)
+        if found is None:
+            self.forget()
+            return None
+        offset = data_ptr(table) - at
+        copy_(base[offset:offset + n].view(torch.int64),
+              torch.tensor(found, dtype=torch.int64))
+        self.kept.append(table)
+        return offset
 
     def op_capture(self, m, fds):
         first, last = m["first"], m["first"] + m["n"]
         if not 0 <= first < last <= len(self.args):
             raise Fault("protocol", ValueError("no such slots"))
-        links = self.links(m.get("chain"), first, last)
-        self.graph, self.result = None, None
+        self.forget()
         gc.collect()
-        try:
-            with no_grad():
-                self.graph = self.captured(self.forwards, first, last, links)
-        except BaseException as x:
-            self.wait()
-            raise Fault("capture", x) from None
+        table = self.capture_kept(first, last, m.get("chain"))
+        if table is None:
+            links = self.links(m.get("chain"), first, last)
+            try:
+                with no_grad():
+                    self.graph = self.captured(self.forwards, first, last,
+                                               links)
+            except BaseException as x:
+                self.wait()
+                raise Fault("capture", x) from None
         self.wait()
+        return {"table": table}
 
     def op_run(self, m, fds):
         if m.get("graph"):

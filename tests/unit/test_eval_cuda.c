@@ -8,6 +8,7 @@
 
 #include "embed.h"
 #include "evaluate/cuda/gpu.h"
+#include "evaluate/device.h"
 #include "mem.h"
 
 Suite *eval_cuda_suite(void);
@@ -80,7 +81,8 @@ static bool open_gpu(size_t size)
     if (!insists())
         return false;
     ck_assert_msg(gpu_open(&gpu, 0, python(), &e) == 0, "%s", e.msg);
-    ck_assert_msg(gpu_arena_new(&gpu, size, &arena, &e) == 0, "%s", e.msg);
+    ck_assert_msg(gpu_arena_new(&gpu, size, true, &arena, &e) == 0, "%s",
+                  e.msg);
     ck_assert_uint_ge(arena.size, size);
     return true;
 }
@@ -296,21 +298,103 @@ START_TEST(test_arena_by_descriptor)
 {
     struct err e = {0};
     struct gpu_arena other;
-    char pattern[] = "poison!", back[1000];
+    char pattern[] = "poison!", back[7];
     if (!open_gpu(3u << 20))
         return;
     ck_assert_msg(gpu_arena_import(&gpu, arena.fd, arena.size, &other, &e) == 0,
                   "%s", e.msg);
     ck_assert(other.at != arena.at);
     ck_assert_int_eq(gpu_write(&gpu, arena.at, pattern, 7, &e), 0);
-    ck_assert_int_eq(
-        gpu_repeat(&gpu, arena.at + 4096, sizeof(back), arena.at, 7, &e), 0);
-    ck_assert_int_eq(gpu_read(&gpu, back, other.at + 4096, sizeof(back), &e),
-                     0);
-    for (size_t i = 0; i < sizeof(back); i++)
-        ck_assert_int_eq(back[i], pattern[i % 7]);
+    ck_assert_int_eq(gpu_read(&gpu, back, other.at, sizeof(back), &e), 0);
+    ck_assert_mem_eq(back, pattern, sizeof(back));
     gpu_arena_free(&gpu, &other);
     close_gpu();
+}
+END_TEST
+
+/* ---- the device's operations, against those of the CPU ---- */
+
+#define OPS_BYTES 40000
+
+struct ops_run {
+    uint8_t bytes[OPS_BYTES];
+    size_t differ[3];
+    bool finite[6], alike[6];
+    struct spot spots[5];
+};
+
+static void operate(const struct device_ops *ops, struct ops_run *out)
+{
+    static const struct tensor t = {
+        .dtype = KM_FLOAT32, .ndim = 1, .numel = 100, .bytes = 400};
+    struct region r, other;
+    struct err e = {0};
+    float values[6][100];
+    void *dev = NULL;
+
+    memset(out, 0, sizeof(*out));
+    ck_assert_msg(ops->open(&dev, python(), &e) == 0, "%s", e.msg);
+    ck_assert_msg(ops->region_new(dev, OPS_BYTES, true, &r, &e) == 0, "%s",
+                  e.msg);
+    ck_assert_msg(ops->region_new(dev, OPS_BYTES, false, &other, &e) == 0, "%s",
+                  e.msg);
+    ck_assert_int_ge(r.fd, 0);
+    ck_assert_int_lt(other.fd, 0);
+    ops->set(dev, rows_at(r.at, 0), OPS_BYTES, 1, 0xa5, 1);
+    ops->set(dev, rows_at(other.at, 0), OPS_BYTES, 1, 0xa5, 1);
+    out->differ[0] = ops->differ(dev, r.at, other.at, OPS_BYTES);
+    /* rows: odd widths and places, values of every size */
+    ops->set(dev, rows_at(r.at + 8, 1000), 24, 3, 0x1122334455667788, 8);
+    ops->set(dev, rows_at(r.at + 100, 1000), 24, 3, 0x99887766, 4);
+    ops->set(dev, rows_at(r.at + 200, 1000), 6, 3, 0x1234, 2);
+    ops->set(dev, rows_at(r.at + 301, 1000), 5, 3, 0x7f, 1);
+    out->differ[1] = ops->differ(dev, r.at, other.at, OPS_BYTES);
+    out->differ[2] = ops->differ(dev, r.at + 333, other.at + 333, 700);
+    ops->copy(dev, rows_at(r.at + 10000, 512), rows_at(r.at, 1000), 333, 3);
+    ops->copy(dev, rows_at(r.at + 12288, 512), rows_at(r.at, 992), 320, 3);
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < 100; k++)
+            values[i][k] = (float)(k % 7) - 3.0f + (float)i;
+    ops->write(dev, r.at + 16000, values, sizeof(values));
+    values[1][99] = INFINITY;
+    values[2][50] = NAN;
+    values[3][0] += 0.01f; /* within rounding's reach, */
+    values[4][10] += 9.0f; /* and beyond */
+    ops->write(dev, r.at + 20000, values, sizeof(values));
+    ops->finite(dev, &t, rows_at(r.at + 20000, 400), 6, out->finite);
+    ops->alike(dev, &t, rows_at(r.at + 20000, 400), rows_at(r.at + 16000, 400),
+               6, out->alike);
+    ops->widen(dev, r.at + 24000, r.at + 16000, KM_FLOAT32, 100);
+    ops->widen(dev, r.at + 25600, r.at + 8, KM_INT64, 3);
+    for (size_t i = 0; i < 5; i++)
+        out->spots[i] = (struct spot){.at = 16000 + i * 37, .size = 1 + i % 3};
+    ops->gather(dev, r.at, out->spots, 5);
+    for (size_t i = 0; i < 5; i++)
+        out->spots[i].at += 14001;
+    ops->scatter(dev, r.at, out->spots, 5);
+    ops->read(dev, out->bytes, r.at, OPS_BYTES);
+    ck_assert_msg(ops->health(dev, &e) == 0, "%s", e.msg);
+    ops->region_free(dev, &r);
+    ops->region_free(dev, &other);
+    ops->close(dev);
+}
+
+START_TEST(test_operations)
+{
+    static struct ops_run cpu, cuda;
+    static const bool finite[6] = {true, false, false, true, true, true};
+    static const bool alike[6] = {true, false, false, true, false, true};
+
+    operate(&device_cpu, &cpu);
+    ck_assert_uint_eq(cpu.differ[0], OPS_BYTES);
+    ck_assert_uint_eq(cpu.differ[1], 8);
+    ck_assert_uint_eq(cpu.differ[2], 1008 - 333);
+    ck_assert_mem_eq(cpu.finite, finite, sizeof(finite));
+    ck_assert_mem_eq(cpu.alike, alike, sizeof(alike));
+    if (!insists())
+        return;
+    operate(&device_cuda, &cuda);
+    ck_assert_mem_eq(&cuda, &cpu, sizeof(cpu));
 }
 END_TEST
 
@@ -324,6 +408,7 @@ Suite *eval_cuda_suite(void)
     tcase_add_test(t, test_same_bytes_as_on_the_cpu);
     tcase_add_test(t, test_same_figures_as_on_the_cpu);
     tcase_add_test(t, test_arena_by_descriptor);
+    tcase_add_test(t, test_operations);
     suite_add_tcase(s, t);
     return s;
 }

@@ -155,8 +155,9 @@ static void map_arena(void)
 #define BIND_4                                                                 \
     "{\"op\":\"bind\",\"arena\":0,\"args\":[{\"t\":0}],\"ins\":[{\"shape\":["  \
     "4],"                                                                      \
-    "\"dtype\":\"float32\"}],\"in_off\":[[0],[4096]],\"outs\":[{\"shape\":["   \
-    "4],\"dtype\":\"float32\"}],\"out_off\":[[8192],[12288]]}"
+    "\"dtype\":\"float32\"}],\"in_off\":[0],\"outs\":[{\"shape\":["            \
+    "4],\"dtype\":\"float32\"}],\"out_off\":[8192],\"slots\":2,"               \
+    "\"stride\":4096}"
 #define RUN_2 "{\"op\":\"run\",\"first\":0,\"n\":2,\"nonce\":5,\"chain\":null}"
 #define DONE_4                                                                 \
     "{\"ok\":true,\"nonce\":5,\"outs\":[{\"shape\":[4],\"dtype\":\"float32\"}" \
@@ -218,8 +219,9 @@ START_TEST(test_run_in_the_arena)
         "\"message\":\"no such slots\",\"line\":0}");
     /* a place outside of the arena */
     struct val *v = ask("{\"op\":\"bind\",\"arena\":0,\"args\":[],\"ins\":[],"
-                        "\"in_off\":[[]],\"outs\":[{\"shape\":[4],\"dtype\":"
-                        "\"float32\"}],\"out_off\":[[1048572]]}",
+                        "\"in_off\":[],\"outs\":[{\"shape\":[4],\"dtype\":"
+                        "\"float32\"}],\"out_off\":[1048572],\"slots\":1,"
+                        "\"stride\":0}",
                         -1, 20);
     ck_assert(!val_getb(v, "ok", true));
 }
@@ -245,9 +247,11 @@ START_TEST(test_state_modes_and_nested_outputs)
         "{\"op\":\"bind\",\"arena\":0,\"args\":[{\"l\":[{\"t\":0},{\"t\":1}]},"
         "{\"v\":2},{\"v\":\"abc\"}],\"ins\":[{\"shape\":[2],\"dtype\":"
         "\"float32\"},{\"shape\":[0,3],\"dtype\":\"bool\"}],\"in_off\":"
-        "[[64,0]],\"outs\":[{\"shape\":[2],\"dtype\":\"float32\"},{\"shape\":"
+        "[64,0],\"outs\":[{\"shape\":[2],\"dtype\":\"float32\"},{\"shape\":"
         "[0,3],\"dtype\":\"bool\"},{\"shape\":[],\"dtype\":\"float32\"},"
-        "{\"shape\":[],\"dtype\":\"int64\"}],\"out_off\":[[128,0,192,256]]}";
+        "{\"shape\":[],\"dtype\":\"int64\"}],\"out_off\":[128,0,192,256],"
+        "\"slots\":1,"
+        "\"stride\":0}";
     static const char run[] =
         "{\"op\":\"run\",\"first\":0,\"n\":1,\"nonce\":1,\"chain\":null}";
     struct val *v = load_as(
