@@ -66,15 +66,18 @@ struct device_ops {
     /* What a runner needs to reach it. */
     void (*runner)(void *dev, struct runner_conf *c);
     /* Put the device into the same cold state before every ring, so that
-     * neither side starts from what the other left in its caches. False:
-     * something runs on it, though every runner is frozen. */
-    bool (*chill)(void *dev);
+     * neither side starts from what the other left in its caches. */
+    void (*chill)(void *dev);
+    /* With every runner frozen: does nothing run on it? */
+    bool (*idle)(void *dev);
     /* Bytes a second that one runner can move at best, caches included; a
      * forward cannot be faster than its necessary bytes over this. */
     double (*peak_bandwidth)(void *dev);
     /* Bytes of the device's own memory that are taken by others than the judge;
      * -1 = it has none, the runner's process tells. */
     int64_t (*taken)(void *dev);
+    /* Of it that is free, but for what the judge holds; -1 likewise. */
+    int64_t (*left)(void *dev);
 
     int (*region_new)(void *dev, size_t size, bool shared, struct region *r,
                       struct err *e);

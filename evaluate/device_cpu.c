@@ -82,7 +82,7 @@ static size_t cpu_ring_bytes(void *dev UNUSED)
     return (size_t)256 << 20;
 }
 
-static bool cpu_chill(void *dev)
+static void cpu_chill(void *dev)
 {
     struct cpu *c = dev;
     if (c->judge_core != c->runner_core)
@@ -91,6 +91,10 @@ static bool cpu_chill(void *dev)
         c->cold[i]++;
     if (c->judge_core != c->runner_core)
         move_to(c->judge_core);
+}
+
+static bool cpu_idle(void *dev UNUSED)
+{
     return true;
 }
 
@@ -151,7 +155,7 @@ static double cpu_bandwidth(void *dev)
     return ((struct cpu *)dev)->bandwidth;
 }
 
-static int64_t cpu_taken(void *dev UNUSED)
+static int64_t cpu_memory(void *dev UNUSED)
 {
     return -1;
 }
@@ -336,8 +340,10 @@ const struct device_ops device_cpu = {
     .ring_bytes = cpu_ring_bytes,
     .runner = cpu_runner,
     .chill = cpu_chill,
+    .idle = cpu_idle,
     .peak_bandwidth = cpu_bandwidth,
-    .taken = cpu_taken,
+    .taken = cpu_memory,
+    .left = cpu_memory,
     .region_new = cpu_region_new,
     .region_free = cpu_region_free,
     .write = cpu_write,

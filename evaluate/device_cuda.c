@@ -141,17 +141,24 @@ static void cuda_runner(void *dev, struct runner_conf *conf)
     conf->memory = 0; /* CUDA takes addresses for all memory there is */
 }
 
-static bool cuda_chill(void *dev)
+static void cuda_chill(void *dev)
 {
     struct cuda *c = dev;
     struct err e = {0};
-    void *arguments[] = {&c->cold.at};
     size_t half = c->cold.size / 2;
-    double best = 1e9;
 
     if (gpu_move(&c->gpu, c->cold.at, c->cold.at + half, half, &e) ||
         gpu_wait(&c->gpu, &e))
         note(c, &e);
+}
+
+static bool cuda_idle(void *dev)
+{
+    struct cuda *c = dev;
+    struct err e = {0};
+    void *arguments[] = {&c->cold.at};
+    double best = 1e9;
+
     for (int i = 0; i < PROBES; i++) {
         double start = now_s();
         if (gpu_launch(&c->gpu, c->gpu.kernels[KERNEL_IDLE], 1, arguments,
@@ -182,6 +189,12 @@ static int64_t cuda_taken(void *dev)
 static size_t cuda_ring_bytes(void *dev)
 {
     return ((struct cuda *)dev)->gpu.memory / RING_PART;
+}
+
+static int64_t cuda_left(void *dev)
+{
+    struct cuda *c = dev;
+    return (int64_t)c->gpu.memory - cuda_taken(dev);
 }
 
 /* ---- regions ---- */
@@ -489,7 +502,7 @@ const struct device_ops device_cuda = {
     .slots = 4096,
     .strict = 16,
     .construct_s = 300,
-    .ring_s = 10e-3,
+    .ring_s = 20e-3,
     .precise = 0.005,
     .open = cuda_open,
     .close = cuda_close,
@@ -499,8 +512,10 @@ const struct device_ops device_cuda = {
     .runner_source = cuda_runner_source,
     .runner = cuda_runner,
     .chill = cuda_chill,
+    .idle = cuda_idle,
     .peak_bandwidth = cuda_bandwidth,
     .taken = cuda_taken,
+    .left = cuda_left,
     .region_new = cuda_region_new,
     .region_free = cuda_region_free,
     .write = cuda_write,

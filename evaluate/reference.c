@@ -10,9 +10,10 @@
 
 #include <math.h>
 
-#define FIRST_S    60.0 /* deadline of a first forward, */
-#define FIRST_C_S  10.0 /* which in C has nothing to compile or tune */
-#define MEMORY_MAX (INT64_C(32) << 30) /* where the jail cannot limit it */
+#define FIRST_S      60.0 /* deadline of a first forward, */
+#define FIRST_C_S    10.0 /* which in C has nothing to compile or tune */
+#define REFINE_TIMES 3
+#define MEMORY_MAX   (INT64_C(32) << 30) /* where the jail cannot limit it */
 
 struct own_error *reference_error_of(const struct reference *ref,
                                      enum config_id c)
@@ -374,7 +375,7 @@ int reference_capture(struct reference *ref, const struct chain *chain,
     int rc;
     if (!d->ops->captures || ref->eager)
         return 0;
-    rc = side_capture(d, ref->slots, chain, FIRST_S, e);
+    rc = side_capture(d, ref->slots, chain, true, FIRST_S, e);
     if (rc < 0) /* it died of it, and would again */
         return as_bad_task(rc, "the reference's ring cannot be captured", d, e);
     if (rc == 1)
@@ -499,7 +500,7 @@ static int run_exact(struct side *d, struct ring *r, struct gen *g,
             if (rc)
                 return rc;
         }
-        side_keep(d, n, NULL);
+        (void)side_keep(d, n, NULL);
         for (size_t i = 0; i < n; i++)
             ring_take_exact(r, d, slot[i], i);
     }
@@ -721,10 +722,14 @@ int reference_open(struct reference **out, struct bench *b,
         goto out;
     ref->terms = count_terms(ref);
     choose_slots(ref);
-    if (ref->slots > 2) {
+    /* Each time of a longer ring: what came before its forwards counts less. */
+    for (int i = 0; i < REFINE_TIMES && ref->slots > 2; i++) {
+        size_t before = ref->slots;
         if (refine_time(ref, g, e))
             goto out;
         choose_slots(ref);
+        if (ref->slots < before + before / 2)
+            break;
     }
     if (try_configs(ref, g, &r, e))
         goto out;

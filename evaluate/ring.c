@@ -109,7 +109,7 @@ void ring_take(struct ring *r, struct side *d)
     size_t stride = r->task->res_stride;
     bool *finite = xcalloc(r->n + 1, sizeof(*finite));
 
-    side_keep(d, r->n, NULL);
+    (void)side_keep(d, r->n, NULL);
     for (size_t s = 0; s < r->n; s++)
         r->usable[s] = true;
     for (size_t i = 0; i < r->task->n_res; i++) {

@@ -8,11 +8,13 @@
 #include "proc.h"
 
 #include <math.h>
+#include <poll.h>
 
 /* A runner that stays ready but gets no core for this many times its limit is
  * the machine's fault, and nobody's verdict. */
 #define WALL_FACTOR 10
 #define SLICE_S     0.25
+#define SPIN_S      0.1
 
 /* The runner is dead or will be: say how, and in which class. */
 static int session_end(struct session *s, enum err_code code, struct err *e)
@@ -70,24 +72,43 @@ static int wait_reply(struct session *s, struct arena *a, double start,
     }
 }
 
+/* Until something is there or DEADLINE, without giving up the core: to be
+ * woken takes as long as some rings. */
+static void await(int sock, double deadline)
+{
+    struct pollfd p = {sock, POLLIN, 0};
+    while (poll(&p, 1, 0) == 0 && now_s() < deadline)
+        ;
+}
+
 int session_call(struct session *s, struct arena *a, const struct val *msg,
                  const int *fds, size_t n_fds, double limit_s,
                  struct val **reply, struct turn *t, struct err *e)
 {
     struct proc_usage before = {0}, at_reply = {0}, after = {0};
     struct turn none = {0};
-    double start, at = 0;
+    double start = 0, at = 0;
 
     if (!t)
         t = &none;
     if (!s->open)
         return err_set(e, ERR_CRASH, "%s", s->end);
     usage_read_stopped(s->r.pid, &before);
+    if (t->on_start) {
+        if (runner_thaw(&s->r, e))
+            return session_end(s, ERR_CRASH, e);
+        t->on_start(t->payload);
+        start = now_s();
+    }
     if (frame_send(s->r.sock, msg, fds, n_fds, now_s() + 5, e))
         return session_end(s, e->code, e);
-    start = now_s();
-    if (runner_thaw(&s->r, e))
-        return session_end(s, ERR_CRASH, e);
+    if (!t->on_start) {
+        start = now_s();
+        if (runner_thaw(&s->r, e))
+            return session_end(s, ERR_CRASH, e);
+    } else {
+        await(s->r.sock, start + MIN(limit_s, SPIN_S));
+    }
     if (wait_reply(s, a, start, limit_s, &before, reply, &at, e)) {
         if (e->code == ERR_INFRASTRUCTURE) {
             session_close(s);

@@ -24,9 +24,13 @@ struct session {
 struct turn {
     /* In: called when the reply is here, before the freeze. */
     void (*on_reply)(void *payload);
+    /* In: called when the runner is thawed and waits for the request, which the
+     * clock counts from; NULL: the request is there before the thaw, and the
+     * clock counts that too. With it the judge keeps its core meanwhile. */
+    void (*on_start)(void *payload);
     void *payload;
     /* Out */
-    double elapsed_s; /* from before the thaw to the reply */
+    double elapsed_s; /* from the start to the reply */
     double checked_s; /* the same, to the end of on_reply */
     double cpu_s;     /* of the whole process, from thaw to freeze */
     double others_s;  /* what of it the main thread did not do */

@@ -269,7 +269,7 @@ static int read_places(struct side *d, int64_t table, size_t n, struct err *e)
     return 0;
 }
 
-int side_capture(struct side *d, size_t n, const struct chain *chain,
+int side_capture(struct side *d, size_t n, const struct chain *chain, bool keep,
                  double limit_s, struct err *e)
 {
     struct arena *a = &d->tmp;
@@ -281,7 +281,7 @@ int side_capture(struct side *d, size_t n, const struct chain *chain,
     d->replayed = false;
     free(d->places);
     d->places = NULL;
-    if (d->results_region.size < need) {
+    if (keep && d->results_region.size < need) {
         d->ops->region_free(d->dev, &d->results_region);
         rc = map_region(d, REGION_RESULTS, need, &d->results_region, e);
         if (rc)
@@ -291,8 +291,9 @@ int side_capture(struct side *d, size_t n, const struct chain *chain,
     val_set(a, m, "first", val_int(a, 0));
     val_set(a, m, "n", val_int(a, (int64_t)n));
     val_set(a, m, "chain", chain_val(a, chain));
+    val_set(a, m, "keep", val_bool(a, keep));
     rc = call(d, m, NULL, 0, limit_s, NULL, e);
-    if (!rc && val_get(d->reply, "table") &&
+    if (!rc && keep && val_get(d->reply, "table") &&
         val_get(d->reply, "table")->type == VAL_INT)
         rc = read_places(d, val_geti(d->reply, "table", -1), n, e);
     d->captured = rc ? 0 : n;
@@ -638,19 +639,33 @@ static bool in_input(const struct side *d, size_t at, size_t *end)
     return false;
 }
 
-void side_keep(struct side *d, size_t n, const struct chain *chain)
+/* Take over the inputs that CHAIN wrote; are they the outputs? */
+static bool keep_chained(struct side *d, size_t n, const struct chain *chain)
+{
+    struct spot *out = xcalloc(n + 1, sizeof(*out));
+    struct spot *in = xcalloc(n + 1, sizeof(*in));
+    size_t links = n ? n - 1 : 0;
+    bool right = true;
+
+    side_chained(d, n, chain, out);
+    for (size_t s = 0; s < links; s++)
+        in[s] = (struct spot){.at = d->in_at[chain->in] + (s + 1) * d->stride +
+                                    (size_t)chain->in_element * out[s].size,
+                              .size = out[s].size};
+    d->ops->gather(d->dev, d->data_region.at, in, links);
+    d->ops->scatter(d->dev, d->image.at, in, links);
+    for (size_t s = 0; s < links; s++)
+        right &= memcmp(in[s].value, out[s].value, in[s].size) == 0;
+    free(in);
+    free(out);
+    return right;
+}
+
+bool side_keep(struct side *d, size_t n, const struct chain *chain)
 {
     const struct task *t = d->task;
+    bool right = !chain || keep_chained(d, n, chain);
 
-    if (chain) {
-        struct spot *v = xcalloc(n + 1, sizeof(*v));
-        side_chained(d, n, chain, v);
-        for (size_t s = 0; s + 1 < n; s++)
-            v[s].at = d->in_at[chain->in] + (s + 1) * d->stride +
-                      (size_t)chain->in_element * v[s].size;
-        d->ops->scatter(d->dev, d->image.at, v, n ? n - 1 : 0);
-        free(v);
-    }
     for (size_t i = 0; i < t->n_out; i++) {
         struct rows to = rows_at(d->image.at + d->out_at[i], d->stride);
         struct rows from = rows_at(d->data_region.at + d->out_at[i], d->stride);
@@ -670,6 +685,7 @@ void side_keep(struct side *d, size_t n, const struct chain *chain)
             d->ops->copy(d->dev, rows_at(d->image.at + d->in_at[i], d->stride),
                          rows_at(d->data_region.at + d->in_at[i], d->stride),
                          tensor_bytes(d, &t->in[i].t), d->slots);
+    return right;
 }
 
 struct intact side_intact(const struct side *d)

@@ -104,15 +104,16 @@ void side_input(struct side *d, size_t slot, size_t n, size_t in,
 void side_fill(struct side *d, struct gen *g);
 void side_salt(struct side *d);
 /* Keep all results of a ring of N slots in the image, out of the runner's
- * reach; CHAIN's elements are taken over there. */
-void side_keep(struct side *d, size_t n, const struct chain *chain);
+ * reach, and what CHAIN has written into inputs. False when that is not what
+ * the outputs say. */
+bool side_keep(struct side *d, size_t n, const struct chain *chain);
 /* Where result X of each slot is kept. */
 struct rows side_result(const struct side *d, const struct result *x);
 
 /* Let it capture the first N slots, chained, so that side_run of just these
- * replays what was captured. Only on a device that captures, at most once a
- * placement. */
-int side_capture(struct side *d, size_t n, const struct chain *chain,
+ * replays what was captured. KEEP: its outputs may stay where they are
+ * computed. Only on a device that captures, at most once a placement. */
+int side_capture(struct side *d, size_t n, const struct chain *chain, bool keep,
                  double limit_s, struct err *e) MUST_USE;
 int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
              double limit_s, struct turn *t, struct err *e) MUST_USE;

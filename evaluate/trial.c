@@ -95,9 +95,15 @@ static void take_samples(void *payload)
     d->ops->gather(d->dev, d->data_region.at, t->samples, t->n_samples);
 }
 
-void trial_watch(struct trial *t, const struct side *d, size_t n,
-                 struct turn *turn)
+static void write_salts(void *payload)
 {
+    struct trial *t = payload;
+    side_salt(t->sampled);
+}
+
+void trial_watch(struct trial *t, struct side *d, size_t n, struct turn *turn)
+{
+    turn->on_start = d->ops->cpu_clock ? NULL : write_salts;
     t->sampled = d;
     t->n_samples = side_samples(d, t->g, n, t->samples, SAMPLES);
     turn->on_reply = take_samples;
@@ -110,6 +116,11 @@ static void check_samples(struct trial *t)
 {
     const struct side *d = t->sampled;
     struct spot now[SAMPLES];
+    if (!d->ops->idle(d->dev)) {
+        trial_finding(t, "early_done", GRADE_FORBID,
+                      "its work went on after it said done");
+        return;
+    }
     memcpy(now, t->samples, sizeof(now));
     d->ops->gather(d->dev, d->data_region.at, now, t->n_samples);
     for (size_t i = 0; i < t->n_samples; i++)
@@ -162,7 +173,8 @@ static void check_intact(struct trial *t, size_t n, const struct chain *chain)
 {
     struct intact r;
 
-    side_keep(&t->cand, n, chain);
+    if (!side_keep(&t->cand, n, chain))
+        trial_end(t, OUTCOME_WRONG, "a chained value is missing");
     r = side_intact(&t->cand);
     if (!r.inputs)
         trial_finding(t, "input_mutated", GRADE_FORBID,
@@ -252,12 +264,14 @@ static bool disturbed(const struct side *d, const struct turn *turn)
     return turn->delay_s > 0 && (double)extra * REFILL_S > 0.05 * turn->cpu_s;
 }
 
-void trial_chill(struct trial *t)
+void trial_ready(struct trial *t, struct side *d)
 {
-    const struct bench *b = t->ref->bench;
-    if (!b->ops->chill(b->dev))
+    d->ops->chill(d->dev);
+    if (!d->ops->idle(d->dev))
         trial_finding(t, "busy_device", GRADE_FORBID,
                       "its work went on while it was frozen");
+    if (d->ops->cpu_clock)
+        side_salt(d);
 }
 
 static int ring_candidate(struct trial *t, const struct ring_plan *p,
@@ -273,8 +287,7 @@ static int ring_candidate(struct trial *t, const struct ring_plan *p,
     ring_load(&t->ring, d);
     side_fill(d, t->g);
     trial_watch(t, d, t->ring.n, turn);
-    trial_chill(t);
-    side_salt(d);
+    trial_ready(t, d);
     if (t->ended)
         return 0;
     rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
@@ -289,6 +302,8 @@ static int ring_candidate(struct trial *t, const struct ring_plan *p,
     check_samples(t);
     check_threads(t, turn, p->pair != NULL);
     check_intact(t, t->ring.n, p->chain);
+    if (t->ended && t->outcome == OUTCOME_WRONG)
+        all_wrong(t, p); /* whatever it passed before */
     return 0;
 }
 
@@ -304,8 +319,7 @@ static int ring_reference(struct trial *t, const struct ring_plan *p,
     ring_load(&t->ring, d);
     side_fill(d, t->g);
     trial_watch(t, d, t->ring.n, turn);
-    trial_chill(t);
-    side_salt(d);
+    trial_ready(t, d);
     if (t->ended)
         return 0;
     rc = side_run(d, 0, t->ring.n, p->chain, reference_limit(t->ref, p->n),
@@ -381,6 +395,20 @@ bool trial_pass(const struct trial *t, enum judgement j)
 
 /* ---- steps ---- */
 
+/* Of what there was before it. */
+#define HOG_PART 2
+
+bool trial_hogs(struct trial *t)
+{
+    const struct device_ops *ops = t->cand.ops;
+    int64_t now = ops->left(t->cand.dev);
+
+    if (t->left >= 0 && now < t->left / HOG_PART)
+        trial_end(t, OUTCOME_MEMORY,
+                  "it takes more than half of the device's free memory");
+    return t->ended;
+}
+
 static int start(struct trial *t, struct err *e)
 {
     struct side *d = &t->cand;
@@ -394,6 +422,7 @@ static int start(struct trial *t, struct err *e)
                      (int64_t)ref->task.in_stride, e))
         return -1;
     t->memory.base = memory_base(d);
+    t->left = d->ops->left(d->dev);
     rc = side_load(d, "candidate", "ModelNew", seed, t->conf.code_fd, e);
     if (rc)
         return trial_failed(t, rc, e);
@@ -418,6 +447,7 @@ static int start(struct trial *t, struct err *e)
     if (rc)
         return trial_failed(t, rc, e);
     t->has_memory = t->ran = true;
+    (void)trial_hogs(t);
     return 0;
 }
 

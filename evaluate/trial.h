@@ -40,6 +40,7 @@ struct trial {
     struct val *findings;
     struct memory_figures memory;
     bool has_memory, ran;
+    int64_t left; /* bytes of the device before it started, -1 = see the jail */
     size_t rings; /* so far, for jitter */
 
     ARRAY(struct pair) pairs;
@@ -56,7 +57,7 @@ struct trial {
 
     struct spot samples[SAMPLES];
     size_t n_samples;
-    const struct side *sampled;
+    struct side *sampled;
     const char *eager; /* why rings are not captured, or NULL */
 
     enum outcome outcome;
@@ -88,11 +89,15 @@ struct ring_plan {
 };
 int trial_ring(struct trial *t, const struct ring_plan *p,
                struct err *e) MUST_USE;
-/* Let TURN, of a ring of D's first N slots, end with a look at its outputs. */
-void trial_watch(struct trial *t, const struct side *d, size_t n,
-                 struct turn *turn);
-/* The device cold and idle, or the trial has ended. */
-void trial_chill(struct trial *t);
+/* Let TURN, of a ring of D's first N slots, end with a look at its outputs, and
+ * start, by the judge's clock, once the salts are written. */
+void trial_watch(struct trial *t, struct side *d, size_t n, struct turn *turn);
+/* The last before D's turn: the device cold and idle, or the trial has ended;
+ * then the salts, unless the turn writes them. */
+void trial_ready(struct trial *t, struct side *d);
+/* Does the candidate take memory that the reference may need? Then the trial
+ * has ended. */
+bool trial_hogs(struct trial *t);
 /* End the trial with what the candidate's last call gave: RC 1 or -1.
  * Returns 0, or -1 when it was the machine. */
 int trial_failed(struct trial *t, int rc, struct err *e) MUST_USE;

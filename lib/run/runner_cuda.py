@@ -58,6 +58,8 @@ class Cuda(Evaluator):
         super().__init__()
         narrow(gpu)
         self.driver = ctypes.CDLL("libcuda.so.1")
+        self.runtime = ctypes.CDLL(
+            f"libcudart.so.{torch.version.cuda.partition('.')[0]}")
         torch.backends.cuda.matmul.allow_tf32 = True
         torch.backends.cudnn.allow_tf32 = True
         torch.cuda.init()
@@ -131,6 +133,12 @@ class Cuda(Evaluator):
 
     def forget(self) -> None:
         self.graph, self.result, self.kept = None, None, []
+
+    def recover(self) -> None:
+        """After a capture that broke: the next call must not find its error."""
+        self.forget()
+        self.wait()
+        self.runtime.cudaGetLastError()
 
     def drop(self, arena: int) -> None:
         """Give back an arena that another takes the place of: the judge gave
@@ -241,8 +249,7 @@ class Cuda(Evaluator):
                 self.graph = self.captured(self.keeping, first, last, chain,
                                            pool=self.pool.id)
         except (AttributeError, IndexError, TypeError, RuntimeError):
-            self.forget()
-            self.wait()
+            self.recover()
             return None
         self.kept, self.result = self.result, self.result[-1]
         found = self.places(self.kept)
@@ -261,7 +268,9 @@ class Cuda(Evaluator):
             raise Fault("protocol", ValueError("no such slots"))
         self.forget()
         gc.collect()
-        table = self.capture_kept(first, last, m.get("chain"))
+        table = None
+        if m["keep"]:
+            table = self.capture_kept(first, last, m.get("chain"))
         if table is None:
             links = self.links(m.get("chain"), first, last)
             try:
@@ -269,7 +278,7 @@ class Cuda(Evaluator):
                     self.graph = self.captured(self.forwards, first, last,
                                                links)
             except BaseException as x:
-                self.wait()
+                self.recover()
                 raise Fault("capture", x) from None
         self.wait()
         return {"table": table}
