@@ -6,6 +6,7 @@
  */
 #include "base.h"
 
+#include "evaluate/feedback.h"
 #include "evaluate/link.h"
 #include "evaluate/prepare.h"
 #include "evaluate/verdict.h"
@@ -24,12 +25,13 @@ static struct {
     const char *tasks, *device, *profile, *store, *python;
     bool no_store, weak, explain;
     double budget, timeout;
-    int64_t seed;
+    int64_t seed, feedback;
 } opts = {
     .device = "cpu",
     .profile = "strict",
     .budget = 5,
     .timeout = 600,
+    .feedback = FEEDBACK_TEXTS,
 };
 
 static const struct opt options[] = {
@@ -61,6 +63,11 @@ static const struct opt options[] = {
      "fixed seed in place of a secret one: for tests of the program, such "
      "verdicts are no evidence (default: secret)",
      1, 0x7fffffff, true},
+    {OPT_INT, 0, "feedback", &opts.feedback, "LEVEL",
+     "what the model is told: 0 the outcome, 1 where, 2 figures, 3 the words "
+     "of "
+     "compilers and exceptions (default: 3)",
+     0, FEEDBACK_LEVELS - 1, true},
     {OPT_FLAG, 0, "explain", &opts.explain, NULL,
      "tell each verdict on stderr, in a few lines", 0, 0, false},
     {0},
@@ -313,7 +320,8 @@ static int make_verdict(struct evaluate *s, struct arena *a,
 {
     struct verdict_parts p = {.revision = rev,
                               .device_class = s->prepare.device_class,
-                              .options = val_copy(a, s->prepare.options)};
+                              .options = val_copy(a, s->prepare.options),
+                              .feedback = (enum feedback_level)opts.feedback};
     struct buf *task = map_get(&s->tasks, val_gets(rev, "task"));
     struct prepared ready;
     int rc;

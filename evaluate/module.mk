@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-evaluate
 km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/prepare.c \
-	evaluate/build.c evaluate/verdict.c evaluate/static.c evaluate/normal.c evaluate/outcome.c
+	evaluate/build.c evaluate/verdict.c evaluate/feedback.c evaluate/static.c evaluate/normal.c evaluate/outcome.c
 km-evaluate_ARCHIVES := run py
 
 INTERNAL_PROGS += km-judge km-runner-c
@@ -22,6 +22,6 @@ EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
 	evaluate/cuda/compare.cu evaluate/cuda/ring.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
-	evaluate/outcome.c evaluate/memory.c evaluate/device_cpu.c \
+	evaluate/outcome.c evaluate/feedback.c evaluate/memory.c evaluate/device_cpu.c \
 	evaluate/device_cuda.c evaluate/cuda/cuda.c \
 	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c

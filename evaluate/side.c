@@ -584,15 +584,17 @@ size_t side_samples(const struct side *d, struct gen *g, size_t n,
 {
     const struct task *t = d->task;
     size_t each = t->n_out ? cap / (n * t->n_out) : 0, k = 0;
-    size_t first = n > cap ? (size_t)gen_below(g, n) : 0;
+    /* Where there are more slots than places, evenly among them. */
+    size_t step = MAX((n * t->n_out + cap - 1) / cap, (size_t)1);
+    size_t first = (size_t)gen_below(g, step);
     bool replay = d->places && n == d->captured;
 
     each = MIN(MAX(each, (size_t)1), (size_t)8);
-    for (size_t j = 0; j < n; j++)
+    for (size_t s = first; s < n; s += step)
         for (size_t o = 0; o < t->n_out; o++)
             for (size_t i = 0; i < each && k < cap; i++) {
                 const struct tensor *x = &t->out[o].t;
-                size_t size = dtype_size(x->dtype), s = (first + j) % n;
+                size_t size = dtype_size(x->dtype);
                 if (!x->numel)
                     continue;
                 out[k++] = (struct spot){

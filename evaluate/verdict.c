@@ -3,105 +3,6 @@
 
 #include "evaluate/verdict.h"
 
-/* ---- feedback ---- */
-
-/* Text for the model that wrote the candidate. It names the class of a failure
- * and shapes; no seed, no value, no expected output, and not which hidden
- * inputs failed beyond what their kind must tell. */
-static struct val *wrong_text(struct arena *a, const struct val *v)
-{
-    const struct val *cells = val_get(v, "correct");
-    struct span message = val_gets(val_get(v, "detail"), "message");
-    bool d1 = true, others = true, train = true, d7 = true, nan = false;
-    double worst = 0;
-    if (message.n)
-        return val_strf(a, "Wrong: %.*s.", (int)message.n, message.p);
-    for (size_t i = 0; i < val_len(cells); i++) {
-        const struct val *c = val_at(cells, i);
-        bool ok = val_getb(val_get(c, "pass"), "strict", true);
-        if (!val_getb(c, "tested", false) || ok)
-            continue;
-        if (span_is(val_gets(c, "mode"), "train"))
-            train = false;
-        else if (span_is(val_gets(c, "config"), "D1"))
-            d1 = false;
-        else if (span_is(val_gets(c, "config"), "D7"))
-            d7 = false;
-        else
-            others = false;
-        nan |= val_geti(c, "nan", 0) > 0;
-        worst = MAX(worst, val_getf(c, "outside", 0));
-    }
-    return val_strf(
-        a,
-        "Wrong: %s%s; up to %.1f %% of the elements are outside the "
-        "tolerance.",
-        !d1       ? "results differ from the reference on ordinary inputs"
-        : !others ? "right on ordinary inputs, but not on inputs of other "
-                    "scale, sign or structure"
-        : !d7     ? "right until the parameters are changed after construction"
-        : !train  ? "right in eval mode, but not in train mode"
-                  : "results differ from the reference",
-        nan ? " (NaN among them)" : "", 100 * worst);
-}
-
-static struct val *error_text(struct arena *a, const char *what,
-                              const struct val *v)
-{
-    const struct val *d = val_get(v, "detail");
-    struct span cls = val_gets(d, "class"), msg = val_gets(d, "message");
-    int64_t line = val_geti(d, "line", 0);
-    char at[40] = "";
-    if (line > 0)
-        snprintf(at, sizeof(at), " (line %" PRId64 ")", line);
-    return val_strf(a, "%s%s: %.*s%s%.*s.", what, at, (int)cls.n,
-                    cls.p ? cls.p : "", cls.n && msg.n ? ": " : "", (int)msg.n,
-                    msg.p ? msg.p : "");
-}
-
-static struct val *ok_text(struct arena *a, const struct val *v)
-{
-    const struct val *t = val_get(v, "time");
-    double r = val_getf(t, "ratio", 0);
-    if (!t || t->type != VAL_MAP)
-        return val_strz(a, "Correct.");
-    return val_strf(a,
-                    "Correct. %.2f times as fast as the reference (%.2f to "
-                    "%.2f).",
-                    r, val_getf(t, "ratio_low", 0),
-                    val_getf(t, "ratio_high", 0));
-}
-
-static struct val *feedback(struct arena *a, const struct val *v)
-{
-    struct span msg = val_gets(val_get(v, "detail"), "message");
-    switch (outcome_find(val_gets(v, "outcome"))) {
-    case OUTCOME_OK:
-        return ok_text(a, v);
-    case OUTCOME_WRONG:
-        return wrong_text(a, v);
-    case OUTCOME_BUILD_FAILED:
-        return error_text(a, "It does not compile", v);
-    case OUTCOME_LOAD_FAILED:
-        return error_text(a, "It cannot be loaded", v);
-    case OUTCOME_RUNTIME_ERROR:
-        return error_text(a, "Forward raises", v);
-    case OUTCOME_TIMEOUT:
-        return val_strz(a, "It takes too long.");
-    case OUTCOME_CRASH:
-        return error_text(a, "It crashes", v);
-    case OUTCOME_MEMORY:
-        return val_strz(a, "It needs too much memory.");
-    case OUTCOME_PROTOCOL:
-        return error_text(a, "It left or disturbed its process", v);
-    case OUTCOME_CHEAT:
-    case OUTCOME_REJECTED:
-        return val_strf(a, "Rejected: %.*s.", (int)msg.n, msg.p ? msg.p : "");
-    default:
-        return val_nil(a);
-    }
-}
-
 /* ---- records ---- */
 
 static struct val *fresh(struct arena *a, const struct verdict_parts *p)
@@ -169,7 +70,7 @@ struct val *verdict_new(struct arena *a, const struct verdict_parts *p)
     }
     val_set(a, v, "detail", d);
     take(a, v, j, "reference");
-    val_set(a, v, "feedback", feedback(a, v));
+    val_set(a, v, "feedback", feedback(a, v, p->feedback));
     return v;
 }
 
@@ -184,9 +85,9 @@ struct val *verdict_failed(struct arena *a, const struct verdict_parts *p,
     return v;
 }
 
-static const char *const own[] = {"kind",     "id",           "task",
-                                  "revision", "against",      "protocol",
-                                  "options",  "device_class", NULL};
+static const char *const own[] = {
+    "kind",     "id",      "task",         "revision", "against",
+    "protocol", "options", "device_class", "feedback", NULL};
 
 static bool is_own(struct span key)
 {
@@ -211,6 +112,7 @@ struct val *verdict_from_body(struct arena *a, const struct verdict_parts *p,
     struct val *v = fresh(a, p);
     for (size_t i = 0; i < val_len(body); i++)
         val_set(a, v, arena_strdup(a, body->map.keys[i]), body->map.v[i]);
+    val_set(a, v, "feedback", feedback(a, v, p->feedback));
     return v;
 }
 

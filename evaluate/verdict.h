@@ -3,6 +3,7 @@
 #ifndef KM_EVALUATE_VERDICT_H
 #define KM_EVALUATE_VERDICT_H
 
+#include "evaluate/feedback.h"
 #include "evaluate/outcome.h"
 #include "schema.h"
 
@@ -10,6 +11,7 @@ struct verdict_parts {
     const struct val *revision;
     const char *device_class;
     struct val *options;
+    enum feedback_level feedback;
     const struct val *static_findings; /* list */
     struct val *contract;              /* map */
     int built;                         /* -1 = not needed */

@@ -19,12 +19,15 @@ for name in "${order[@]}"; do
 done >revisions
 km-evaluate --bare --json --no-store --device cuda --budget 2 --tasks task \
     <revisions >verdicts
-jq -r 'select(.kind == "revision" or .kind == "verdict")
-    | if .kind == "revision" then .program
-    else " " + .outcome + (if .state == "ok" then "" else " " + .note end)
+jq -rn --argjson near '["same", "triton_relu", "triton_autotuned", "inline_cuda"]' '
+    foreach inputs as $r (""; if $r.kind == "revision" then $r.program else . end;
+        {name: ., r: $r})
+    | .name as $name | .r | select(.kind == "verdict")
+    | $name + " " + .outcome + (if .state == "ok" then "" else " " + .note end)
     + ([.findings // [] | .[] | select(.source == "dynamic")
         | " " + .grade + ":" + .code] | unique | join(""))
     + (.time | if . == null then ""
        else " " + .method + (if .eager then " (" + .eager + ")" else "" end)
-       + (if .ratio > 0.9 and .ratio < 1.15 then " about 1" else "" end) end)
-    end' verdicts | paste -d '' - -
+       + (if $near | index($name) | not then ""
+          elif .ratio > 0.9 and .ratio < 1.15 then " about 1"
+          else " \(.ratio)" end) end)' verdicts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 import torch
 import torch.nn as nn
 import triton
