@@ -51,6 +51,8 @@ int search_load(struct search *s, struct span source, struct span entry,
     if (probe_load(s->p, s->a, source, entry, reply, e) < 0)
         return -1;
     s->fork_cpu = val_getf(*reply, "cpu", 0);
+    if (log_level > 2)
+        fprintf(stderr, "load: %.3f s\n", s->fork_cpu);
     return 0;
 }
 
