@@ -502,6 +502,9 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
             numpy = module
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
+    # Which vector instructions there are is looked up once, in /proc: in the
+    # jail, where there is none, torch would do without.
+    torch.backends.cpu.get_cpu_capability()
     # By default freed tensors go back to the system or not as the heap happens
     # to lie, and with them a third of a forward's time: keep them always.
     libc = ctypes.CDLL(None)
