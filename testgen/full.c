@@ -104,6 +104,8 @@ int search_prove(struct search *s, struct val *state, struct found *out,
                 message.p ? message.p : "");
         return -1;
     }
+    s->gated = state;
+    s->figures = reply;
     out->state = state;
     out->stochastic = val_getb(reply, "seeded", false);
     out->mutates = val_get(reply, "mutates");

@@ -250,17 +250,21 @@ static bool passes(struct search *s, struct val **figures)
  */
 static struct val *mend(struct search *s, struct val *state, struct err *e)
 {
-    struct val *first, *figures, *tried;
+    struct val *first = s->figures, *figures, *tried;
     bool more = true;
     e->code = ERR_NONE;
-    if (search_attempt(s, state, &tried, e) < 0)
-        return NULL;
-    if (!val_getb(tried, "ok", false))
-        return NULL;
-    if (passes(s, &first))
-        return state;
-    if (!val_getb(first, "ok", false))
-        return NULL;
+    if (!first || !val_equal(s->gated, state)) {
+        if (search_attempt(s, state, &tried, e) < 0)
+            return NULL;
+        if (!val_getb(tried, "ok", false))
+            return NULL;
+        if (passes(s, &first))
+            return state;
+        if (!val_getb(first, "ok", false))
+            return NULL;
+    }
+    if (gate_rule(first) == GATE_PASSED)
+        return NULL; /* it was no rule of the gate that was broken */
     for (int i = 0; more && i < MAX_FIXES && goes_on(s, MEND_SHARE); i++) {
         struct val *next = gate_mend(s->a, s->f, state, first, i, &more);
         if (!next || val_equal(next, state))

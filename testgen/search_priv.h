@@ -34,6 +34,7 @@ struct search {
     bool shapes;          /* it is too large to be computed as it is */
     struct val *wide;     /* the state that ran on shapes, before it was
                              reduced; NULL: none */
+    struct val *gated, *figures; /* what the gate saw last of a task's text */
 };
 
 /* ---- attempt.c ---- */

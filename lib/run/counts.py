@@ -34,6 +34,21 @@ VIEWS = {"_unsafe_view": "view", "_reshape_alias": "view", "t": "permute",
 CALLS = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell",
          "rnn_tanh_cell", "rnn_relu_cell"}
 
+# Functions that give values of a tensor to Python, and no operator for it.
+READS = {"tolist", "numpy", "__array__", "storage", "untyped_storage",
+         "data_ptr", "__dlpack__", "__reduce_ex__", "__deepcopy__", "__repr__",
+         "__format__"}
+
+
+def reads_values(func, args):
+    """Does the result's size, or something in Python, come from values?"""
+    if torch.Tag.data_dependent_output in func.tags:
+        return True
+    return torch.Tag.dynamic_output_shape in func.tags and (
+        func.overloadpacket.__name__ != "index"
+        or any(t.dtype in (torch.bool, torch.uint8)
+               for t in tensors_of(args[1], [])))
+
 
 def tensors_of(values, out):
     for v in values:
@@ -170,6 +185,7 @@ class Count(TorchDispatchMode):
         self.unordered = {}  # id: tensor with an open order of its last dim
         self.shapes = shapes
         self.most = most
+        self.reads = set()
 
     def without_data(self, func, args, kwargs):
         """The arguments, all or none of them without data, and which stand
@@ -226,6 +242,8 @@ class Count(TorchDispatchMode):
             self.flops += formula(*args, **kwargs, out_val=result)
         if self.graph is not None:
             self.graph.add(name, given, tensors_of(results, []))
+        if not self.shapes and reads_values(func, args):
+            self.reads.add(name)
         self.mark(name, args, kwargs, results)
         if not getattr(func, "is_view", False):
             self.kernels += 1
@@ -287,12 +305,14 @@ class Calls(TorchFunctionMode):
 
     def __init__(self, count):
         super().__init__()
-        self.ops = count.ops
+        self.ops, self.reads = count.ops, count.reads
 
     def __torch_function__(self, func, kinds, args=(), kwargs=None):
         name = getattr(func, "__name__", "")
         if name in CALLS:
             self.ops[name] = self.ops.get(name, 0) + 1
+        if name in READS:
+            self.reads.add(name)
         return func(*args, **(kwargs or {}))
 
 

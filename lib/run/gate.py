@@ -5,7 +5,7 @@ the first, and defines what is used here).
 
   gate  {cpu_s} after try -> each in a field of its own: uninitialised (names),
         deterministic, seeded (equal only when seeded anew), hidden (what else
-        it depends on; measured last), sized (the values of inputs are seen in
+        it depends on), sized (the values of inputs are seen in
         the sizes of outputs), finite, mutates (inputs that are written: results like
         what is returned), identity, constant (distributions under which three
         seeds give one output), spread, deviation and deviation relative to the
@@ -14,6 +14,8 @@ the first, and defines what is used here).
         unused_parameters, train (text of the failure in train mode)
 """
 SCALES = (1.0, 3.0, 0.01, -1.0)  # D1 to D4
+CALLS_MOST = 12  # more with the same inputs, of a model that keeps something
+CALLS_S = 0.02   # CPU seconds of them, of one that does not
 
 
 class Gate:
@@ -29,32 +31,44 @@ class Gate:
         return outs + flat_inputs([inputs[i] for i in self.written])
 
     def figures(self, msg):
+        """The model and the inputs are those of the op `try`, which ran."""
         self.probe.where = "gate"
         budget(float(msg["cpu_s"]))
-        out = {"ok": True}
-        out["uninitialised"] = self.uninitialised(self.probe.text)
+        out = {"ok": True, "uninitialised": [], "deterministic": True,
+               "seeded": False, "hidden": "", "finite": True,
+               "identity": False}
+        if self.probe.model is None:
+            self.probe.build(self.probe.text)
         first = self.probe.fresh(SEEDS[0])
         kept = clone(first)
-        a = clone(self.run(first))
+        results = self.run(first)
+        views = are_views(results, first)
+        a = clone(results)
         self.written = out["mutates"] = [
             i for i in range(len(first)) if not same(first[i], kept[i])]
+        # `first` stays, so that later inputs lie at other addresses
         a += clone(flat_inputs([first[i] for i in self.written]))
-        # `first` stays, so that this one lies at other addresses
-        b = self.run(clone(kept))
-        c = self.run(clone(kept), seed=SEEDS[1])
-        out["deterministic"] = same(a, b)
-        out["seeded"] = same(a, b) and not same(a, c)
-        out["hidden"] = self.hidden(kept, a) if same(a, b) else ""
+        drawn = [kept] + [self.probe.fresh(s) for s in SEEDS[1:]]
+        second = self.as_made_anew(kept, drawn[1], a)
+        if second is None:
+            out["uninitialised"] = self.uninitialised(self.probe.text)
+            if out["uninitialised"]:
+                self.probe.model = None
+                return out  # that is enough to reject it
+            a = clone(self.run(clone(kept)))
         out["finite"] = all(finite(t) for t in a)
-        out["identity"] = bool(a) and all(
-            any(isinstance(x, torch.Tensor) and x.shape == t.shape
-                and x.dtype == t.dtype and same(x, t)
-                for x in flat_inputs(kept)) for t in a)
-        if (out["uninitialised"] or out["identity"] or not out["finite"]
-                or not out["deterministic"] or out["hidden"]):
+        out["identity"] = bool(a) and (
+            views and not self.written or all(
+                any(isinstance(x, torch.Tensor) and x.shape == t.shape
+                    and x.dtype == t.dtype and same(x, t)
+                    for x in flat_inputs(kept)) for t in a))
+        if out["identity"] or not out["finite"]:
+            self.repeated(kept, a, out)
             self.probe.model = None
-            return out  # that is enough to reject it
-        out["constant"], steady = self.constant(a)
+            return out
+        out["constant"], steady = self.constant(a, drawn, second)
+        unused = self.unused_inputs(kept, a, second)
+        self.repeated(kept, a, out)
         out["finite"] = out["finite"] and steady
         out["sized"] = self.sized
         floats = [t.double().flatten() for t in a if t.is_floating_point()]
@@ -67,23 +81,71 @@ class Gate:
                 float(t.std(unbiased=False) / (t.abs().mean() + 1e-12))
                 for t in floats if t.numel())
             out["scalar"] = all(t.numel() == 1 for t in floats)
-        unused = self.unused_inputs(kept, a)
         out["unused_inputs"] = list(unused)
         out["unused_items"] = [[i] + unused[i] for i in unused
                                if isinstance(kept[i], list)]
-        if not same(self.run(clone(kept)), a):
-            out["hidden"] = "earlier calls"
+        if unused or not out["deterministic"] or out["hidden"]:
+            self.probe.model = None
+            return out
         out["unused_parameters"] = self.unused_parameters(kept)
         out["train"] = self.train_mode(kept)
         self.probe.model = None  # its parameters were moved
-        if not (unused or out["unused_parameters"] or out["train"]
-                or out["hidden"]):
+        if second is None and not (out["unused_parameters"] or out["train"]):
             out["hidden"] = self.stray(kept, a)
         return out
 
-    def hidden(self, kept, base):
-        """What the output depends on that is no input, parameter or generator
-        of torch."""
+    def as_made_anew(self, kept, other, base):
+        """
+        All that `uninitialised` and `stray` ask of a model, at once: made of
+        the source run anew, in memory filled with NaN, with the state that the
+        first one has, and with BASE for KEPT after a call with OTHER. Its
+        output for OTHER, or None: then they tell what is wrong, if anything.
+        """
+        probe = self.probe
+        model, text = probe.model, probe.text
+        try:
+            with probe.once_more(), fresh_memory(True):
+                probe.build(text)
+                state = probe.named_state()
+                made, probe.model = probe.model, model
+                if not same_state(state, probe.named_state()):
+                    return None
+                second = clone(self.run(clone(other), model=made))
+                out = self.run(clone(kept), model=made)
+        except Exception:
+            return None
+        finally:
+            probe.model, probe.text, probe.where = model, text, "gate"
+        return second if same(out, base) or (
+            all(map(finite, out)) and not differs(out, base)) else None
+
+    def repeated(self, kept, base, out):
+        """Called again, with all changed that is none of its arguments, it
+        gives BASE: else OUT says what it depends on."""
+        before = attributes(self.probe.model)
+        if not same(self.elsewhere(kept, SEEDS[1], True), base):
+            again = self.run(clone(kept))
+            if not same(again, base):
+                out["deterministic"] = same(self.run(clone(kept)), again)
+                out["hidden"] = "earlier calls" if out["deterministic"] else ""
+                return
+            out["seeded"] = not same(self.run(clone(kept), SEEDS[1]), base)
+            out["hidden"] = self.hidden(kept, base)
+        if out["hidden"]:
+            return
+        # What counts its calls may do another thing after some of them.
+        counts = attributes(self.probe.model) != before
+        started = time.process_time()
+        for _ in range(CALLS_MOST):
+            if not counts and time.process_time() - started > CALLS_S:
+                break
+            if not same(self.run(clone(kept)), base):
+                out["hidden"] = "earlier calls"
+                break
+
+    def elsewhere(self, kept, seed, ahead):
+        """The output with generators of Python and NumPy, and the clock, that
+        are not what they were; SEED: of those of torch."""
         seed_all(SEEDS[1])
         state = random.getstate(), sys.modules.get("numpy")
         others = state[1].random.get_state() if state[1] else None
@@ -94,14 +156,19 @@ class Gate:
                 state[1].random.set_state(others)
             return self.probe.model(*inputs)
 
-        if not same(self.run(clone(kept), model=reseeded), base):
-            return "a generator of Python or NumPy"
-        Clock.ahead = Clock.AHEAD
+        Clock.ahead = Clock.AHEAD if ahead else 0
         try:
-            if not same(self.run(clone(kept)), base):
-                return "the clock"
+            return self.run(clone(kept), seed, reseeded)
         finally:
             Clock.ahead = 0
+
+    def hidden(self, kept, base):
+        """What the output depends on that is no input, parameter or generator
+        of torch."""
+        if not same(self.elsewhere(kept, SEEDS[0], False), base):
+            return "a generator of Python or NumPy"
+        if not same(self.elsewhere(kept, SEEDS[0], True), base):
+            return "the clock"
         return ""
 
     def stray(self, kept, base):
@@ -157,19 +224,22 @@ class Gate:
                 bad.append(name)
         return bad[:8]
 
-    def constant(self, base):
+    def constant(self, base, drawn, second):
         """Distributions under which three seeds give one output, and whether
-        all is finite under the first, unscaled one. BASE: its output for the
-        first seed. Of the others no more is computed than that takes."""
+        all is finite under the first, unscaled one. BASE, SECOND: the outputs
+        for the first two that are DRAWN (SECOND: or None). Where no value was
+        read that a size could come from, that distribution is enough."""
         flat = []
         steady = True
-        drawn = [self.probe.fresh(s) for s in SEEDS]
         for i, scale in enumerate(SCALES):
+            if i > 0 and self.probe.reads == []:
+                break
             varies = False
             try:
                 first = base if i == 0 else self.run(scaled(drawn[0], scale))
-                for inputs in drawn[1:]:
-                    out = self.run(scaled(inputs, scale))
+                for k in (1, 2):
+                    out = second if i == 0 and k == 1 and second else self.run(
+                        scaled(drawn[k], scale))
                     varies = varies or differs(out, first)
                     self.sized |= [t.shape for t in out] != [
                         t.shape for t in first]
@@ -185,9 +255,13 @@ class Gate:
                 flat.append(i + 1)
         return flat, steady
 
-    def unused_inputs(self, kept, base):
-        """{input: its tensors} that the output does not depend on."""
+    def unused_inputs(self, kept, base, second):
+        """{input: its tensors} that the output does not depend on. SECOND: the
+        output for all of them drawn anew, or None."""
         bad = {}
+        if (second and len(flat_inputs(kept)) == 1 and not self.written
+                and differs(second, base)):
+            return bad
         for i, value in enumerate(kept):
             if i in self.written:
                 continue
@@ -314,6 +388,32 @@ def same(a, b):
     if not a.is_floating_point():
         return False
     return bool(((a == b) | (a.isnan() & b.isnan())).all())
+
+
+def same_state(a, b):
+    return a.keys() == b.keys() and all(same(v, b[k]) for k, v in a.items())
+
+
+def are_views(outs, inputs):
+    """All of OUTS lie in the memory of INPUTS."""
+    places = {t.untyped_storage().data_ptr() for t in flat_inputs(inputs)}
+    return all(t.numel() and t.untyped_storage().data_ptr() in places
+               for t in outs)
+
+
+def attributes(model):
+    """What is seen of what MODEL and its modules hold, to be compared."""
+    def one(v, depth=0):
+        if isinstance(v, (bool, int, float, str)) or v is None:
+            return v
+        if isinstance(v, torch.Tensor):
+            return id(v), 0 if v.is_inference() else v._version
+        if isinstance(v, (list, tuple, dict)) and depth < 4:
+            return [one(x, depth + 1) for x in (
+                v.values() if isinstance(v, dict) else v)]
+        return id(v)
+
+    return [one(list(vars(m).items())) for m in model.modules()]
 
 
 def scaled(values, factor):

@@ -424,6 +424,7 @@ class Probe:
         self.where = "load"
         self.trace = None
         self.registered = 0
+        self.reads = None  # operators of these that read values, where known
 
     # -- reports ----------------------------------------------------------
 
@@ -553,7 +554,7 @@ class Probe:
 
     def try_(self, msg):
         budget(float(msg["cpu_s"]))
-        self.inputs = None
+        self.inputs = self.reads = None
         if self.model is None or self.text != msg.get("model"):
             self.build(msg.get("model"))
         self.where = "inputs"
@@ -581,6 +582,7 @@ class Probe:
         outs = flatten(result, [])
         reply = count.figures(self.model, self.inputs, outs)
         reply["graph"] = graph.hash(outs)
+        self.reads = sorted(count.reads)
         return reply
 
     def fresh(self, seed):
