@@ -244,39 +244,6 @@ static bool passes(struct search *s, struct val **figures)
            gate_rule(*figures) == GATE_PASSED;
 }
 
-/*
- * What the gate found may be mended (gate.h): the first idea that passes on
- * small inputs, or NULL (E->code NONE: there is none).
- */
-static struct val *mend(struct search *s, struct val *state, struct err *e)
-{
-    struct val *first = s->figures, *figures, *tried;
-    bool more = true;
-    e->code = ERR_NONE;
-    if (!first || !val_equal(s->gated, state)) {
-        if (search_attempt(s, state, &tried, e) < 0)
-            return NULL;
-        if (!val_getb(tried, "ok", false))
-            return NULL;
-        if (passes(s, &first))
-            return state;
-        if (!val_getb(first, "ok", false))
-            return NULL;
-    }
-    if (gate_rule(first) == GATE_PASSED)
-        return NULL; /* it was no rule of the gate that was broken */
-    for (int i = 0; more && i < MAX_FIXES && goes_on(s, MEND_SHARE); i++) {
-        struct val *next = gate_mend(s->a, s->f, state, first, i, &more);
-        if (!next || val_equal(next, state))
-            continue;
-        if (search_attempt(s, next, &tried, e) < 0)
-            return NULL;
-        if (val_getb(tried, "ok", false) && passes(s, &figures))
-            return next;
-    }
-    return NULL;
-}
-
 /* One proposal of the scaler, tried and measured. */
 static int try_size(struct search *s, struct scale *sc, struct val *next,
                     struct err *e)
@@ -346,6 +313,61 @@ static int enlarge_and_prove(struct search *s, struct val *state,
     if (rc < 0 && large != state && is_about_module(e))
         rc = search_prove(s, state, out, e);
     return rc;
+}
+
+/* STATE was just tried: does it pass? For a GPU that is proven at once, since
+ * it would be gated again there. */
+static bool mends(struct search *s, struct val *state, struct found *out,
+                  struct err *e)
+{
+    struct val *figures;
+    e->code = ERR_NONE;
+    if (!s->conf->gpu)
+        return passes(s, &figures);
+    return search_prove(s, state, out, e) == 0;
+}
+
+/*
+ * What the gate found may be mended (gate.h): the first idea that passes on
+ * small inputs, or NULL (E->code NONE: there is none). For a GPU OUT is what
+ * was proven.
+ */
+static struct val *mend(struct search *s, struct val *state, struct found *out,
+                        struct err *e)
+{
+    struct val *first = s->figures, *tried;
+    struct found kept = *out;
+    bool more = true;
+    e->code = ERR_NONE;
+    if (!first || !val_equal(s->gated, state)) {
+        if (search_attempt(s, state, &tried, e) < 0)
+            return NULL;
+        if (!val_getb(tried, "ok", false))
+            return NULL;
+        if (passes(s, &first))
+            return mends(s, state, out, e) ? state : NULL;
+        if (!val_getb(first, "ok", false))
+            return NULL;
+    }
+    if (gate_rule(first) == GATE_PASSED)
+        return NULL; /* it was no rule of the gate that was broken */
+    for (int i = 0; more && i < MAX_FIXES && goes_on(s, MEND_SHARE); i++) {
+        struct val *next = gate_mend(s->a, s->f, state, first, i, &more);
+        if (!next || val_equal(next, state))
+            continue;
+        if (search_attempt(s, next, &tried, e) < 0)
+            return NULL;
+        if (!val_getb(tried, "ok", false))
+            continue;
+        if (mends(s, next, out, e))
+            return next;
+        *out = kept;
+        if (e->code != ERR_NONE && !is_about_module(e) &&
+            e->code != ERR_CRASH && e->code != ERR_TOO_LARGE)
+            return NULL;
+    }
+    e->code = ERR_NONE;
+    return NULL;
 }
 
 static int loaded(struct search *s, struct err *e)
@@ -434,9 +456,9 @@ static int find(struct search *s, const struct val *first, struct found *out,
     if (rc == 0 || !is_about_module(e))
         return rc;
     *wide = NULL;
-    state = mend(s, state, &other);
+    state = mend(s, state, out, &other);
     if (state)
-        return enlarge_and_prove(s, state, out, e);
+        return s->conf->gpu ? 0 : enlarge_and_prove(s, state, out, e);
     if (other.code != ERR_NONE)
         *e = other;
     return -1;
