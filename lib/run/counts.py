@@ -8,7 +8,6 @@ Operators on shapes get "meta" tensors. A tensor that holds data and meets one
 that does not becomes one that does not; operators on data alone still run, so
 that constants stay numbers and indices into tables are checked.
 """
-import gc
 import hashlib
 import math
 import types

@@ -23,12 +23,15 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
 try leaves model and inputs for measure and gate.
 """
 import ast
+import bisect
 import contextlib
 import datetime
+import gc
 import inspect
 import math
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -64,8 +67,17 @@ def on_alarm(signum, frame):
 
 
 def budget(seconds):
+    """CPU seconds until Deadline; 0: none. Where one operator goes on for as
+    long again, whole seconds rounded up, that is the process's end too."""
     Deadline.raised = False
     signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    end = used.ru_utime + used.ru_stime + 2 * seconds
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = int(end) + 2 if seconds else hard
+    if hard != resource.RLIM_INFINITY:
+        soft = min(soft, hard - 1)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def cut(text, limit=TEXT_MAX):
@@ -183,24 +195,47 @@ def plain(value, depth=0):
 
 
 class Source:
-    """Statements of one text by line, for reports on failures."""
+    """Statements of one text by line, for reports on failures. A text may be
+    long, and few of its classes are asked for: they are parsed one by one.
+    CODE: what the text was compiled to, which knows where they start."""
 
-    def __init__(self, text):
-        self.stmts = []
+    def __init__(self, text, code):
+        self.lines = text.split("\n")
+        self.starts = sorted({1} | {
+            c.co_firstlineno for c in code.co_consts
+            if isinstance(c, types.CodeType) and c.co_name[:1] != "<"})
+        self.parsed = {}
         self.parents = {}
+
+    def parse(self, start, end):
         try:
-            tree = ast.parse(text)
+            tree = ast.parse("\n" * (start - 1) + "\n".join(
+                self.lines[start - 1:end]))
         except (SyntaxError, ValueError, RecursionError):
-            return
+            return None
+        stmts = []
         for node in ast.walk(tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
             if isinstance(node, ast.stmt):
-                self.stmts.append(node)
+                stmts.append(node)
+        return stmts
+
+    def stmts(self, line):
+        """Those of the part that holds LINE."""
+        at = max(bisect.bisect(self.starts, line), 1)
+        if at not in self.parsed:
+            end = self.starts[at] - 1 if at < len(self.starts) else None
+            self.parsed[at] = self.parse(self.starts[at - 1], end)
+        if self.parsed[at] is None:  # it starts inside of another statement
+            if 0 not in self.parsed:
+                self.parsed[0] = self.parse(1, None) or []
+            self.parsed[at] = self.parsed[0]
+        return self.parsed[at]
 
     def at(self, line):
         best = None
-        for s in self.stmts:
+        for s in self.stmts(line):
             if s.lineno <= line <= s.end_lineno and (
                     best is None or s.lineno >= best.lineno):
                 best = s
@@ -416,6 +451,7 @@ class Probe:
         self.entry = None
         self.source = None
         self.source_text = ""
+        self.code = None
         self.path = os.path.join(os.getcwd(), "task_module.py")
         self.text = None
         self.model = None
@@ -436,8 +472,8 @@ class Probe:
             if name == self.path:
                 frames.append((tb.tb_frame, tb.tb_lineno))
             tb = tb.tb_next
-        if self.source is None:  # many are never asked
-            self.source = Source(self.source_text)
+        if self.source is None and self.code:  # many are never asked
+            self.source = Source(self.source_text, self.code)
         source = self.source
         told = []
         for i, (frame, line) in enumerate(frames[-6:]):
@@ -493,7 +529,8 @@ class Probe:
             f.write(text)  # so that inspect finds the source
         budget(float(msg["cpu_s"]))
         Clock.install()
-        exec(compile(text, self.path, "exec", dont_inherit=True), self.space)
+        self.code = compile(text, self.path, "exec", dont_inherit=True)
+        exec(self.code, self.space)
         entry = self.space.get(msg["entry"])
         if (msg["entry"] != "Model" and callable(entry)
                 and not isinstance(entry, (type, torch.nn.Module))):
@@ -515,8 +552,7 @@ class Probe:
         sys.modules["task_module"] = other
         self.space = other.__dict__
         try:
-            exec(compile(self.source_text, self.path, "exec", dont_inherit=True),
-                 self.space)
+            exec(self.code, self.space)
             yield
         finally:
             self.space, sys.modules["task_module"] = space, module
@@ -618,6 +654,9 @@ def flat_inputs(values):
 def serve(chan):
     """Life of a probe: chan.recv() gives (message, descriptors)."""
     warnings.simplefilter("ignore")
+    # Collections look for cycles among what was made since; by default each
+    # 700 objects, which one parse of a text makes many times over.
+    gc.set_threshold(20000, 10, 10)
     signal.signal(signal.SIGPROF, on_alarm)
     started = time.process_time()
     probe = Probe()
