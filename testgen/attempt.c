@@ -100,10 +100,13 @@ static int attempt_within(struct search *s, const char *op, double cpu_s,
                           const struct val *state, struct val **reply,
                           struct err *e)
 {
+    struct val *msg;
     if (revive(s, e) < 0)
         return -1;
     s->attempts++;
-    search_call(s, search_request(s, op, state), cpu_s, reply);
+    msg = search_request(s, op, state);
+    val_set(s->a, msg, "light", val_bool(s->a, true));
+    search_call(s, msg, cpu_s, reply);
     if (log_level > 2)
         search_tell(s, state, *reply);
     return 0;

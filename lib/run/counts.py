@@ -398,6 +398,40 @@ class Hollow(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+class Tiled(TorchDispatchMode):
+    """Construction that draws but the first BLOCK numbers of a large tensor,
+    and repeats them: it is made to find out whether it runs."""
+
+    DRAWS = {"normal_", "uniform_"}
+    BLOCK = 10007  # no divisor of any size, so that rows differ
+    last = None
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+    def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = func.overloadpacket.__name__
+        t = args[0] if args else None
+        if not (isinstance(t, torch.Tensor) and t.numel() > self.BLOCK
+                and (name in self.DRAWS or name == "erfinv_")
+                and t.is_floating_point() and t.is_contiguous()
+                and not t.is_meta):
+            return func(*args, **kwargs)
+        place = (t.data_ptr(), t.numel())
+        if name == "erfinv_" and self.last != place:
+            return func(*args, **kwargs)
+        self.last = place
+        flat = t.detach().view(-1)
+        block, rest = flat[:self.BLOCK], flat[self.BLOCK:]
+        func(block, *args[1:], **kwargs)
+        whole = rest.numel() // self.BLOCK * self.BLOCK
+        rest[:whole].view(-1, self.BLOCK).copy_(block)
+        rest[whole:].copy_(block[:rest.numel() - whole])
+        return t
+
+
 class Undrawn(TorchDispatchMode):
     """Tensors that are made of sizes alone get no data."""
 
@@ -419,6 +453,9 @@ def prepare_shapes():
     for a second, only to have it leave them alone: they are told.
     """
     import torch.fx.experimental.symbolic_shapes
+    import torch.nn.attention.flex_attention as flex
+    # Else it has the compiler trace it, which does not get along with modes.
+    flex._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True
     code = torch._disable_dynamo(prepare_shapes).__code__
     at = code.co_freevars.index("fn")
     for f in gc.get_objects():

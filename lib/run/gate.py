@@ -37,7 +37,7 @@ class Gate:
         out = {"ok": True, "uninitialised": [], "deterministic": True,
                "seeded": False, "hidden": "", "finite": True,
                "identity": False}
-        if self.probe.model is None:
+        if self.probe.model is None or self.probe.light:
             self.probe.build(self.probe.text)
         first = self.probe.fresh(SEEDS[0])
         kept = clone(first)

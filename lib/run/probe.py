@@ -9,9 +9,11 @@ Ops (each gets one reply; a failure is {ok: false, where, class, message, ...}):
   load     {entry, threads} + fd of the source
            -> {init: [param], forward: [param]}
            param = {name, kind, has_default, annotation}; none of a function
-  try      {model, inputs, cpu_s}: texts that define Model and
+  try      {model, inputs, cpu_s, light}: texts that define Model and
            get_init_inputs, and get_inputs; one construction (kept while the
-           text stays the same) and one forward
+           text stays the same) and one forward; light: the values of
+           parameters do not matter, nor does what has so many of them that
+           it would take more than cpu_s
            -> {ops, outs: [{shape, dtype}], limits: {input: places}}
   measure  -> {flops, moved, kernels, largest, bytes, parameters,
             ops: {name: count}, graph}
@@ -44,6 +46,7 @@ from torch.overrides import TorchFunctionMode
 TAIL = "<task>"
 TEXT_MAX = 700
 SEEDS = (11, 22, 33)
+DRAWN_PER_S = 1e8  # parameters
 EXTRA = {}  # ops of the texts behind this one: function of (probe, message)
 
 
@@ -460,6 +463,7 @@ class Probe:
         self.where = "load"
         self.trace = None
         self.registered = 0
+        self.light = False  # the model's parameters are not those of its text
         self.reads = None  # operators of these that read values, where known
 
     # -- reports ----------------------------------------------------------
@@ -565,34 +569,46 @@ class Probe:
             exec(compile(text, TAIL, "exec"), space)
         return space
 
-    def build(self, text):
+    def build(self, text, most=0):
         """Model of the text (None: the loaded source defines it), kept until
-        another text comes."""
+        another text comes. MOST: it is a light one, and no larger."""
         self.where = "construct"
         self.trace = None
         self.model = None
         space = self.defining(text)
         self.registered = 0
+        numbers = 0
 
         def counted(module, name, value):
+            nonlocal numbers
             self.registered += 1
+            if most and isinstance(value, torch.Tensor) and (
+                    not torch.nn.parameter.is_lazy(value)):
+                numbers += value.numel()
+                if numbers > most:
+                    raise Deadline()
 
         hooks = [torch.nn.modules.module.register_module_parameter_registration_hook(counted),
                  torch.nn.modules.module.register_module_module_registration_hook(counted)]
         try:
             seed_all(SEEDS[0])
-            model = space["Model"](*space["get_init_inputs"]())
+            with Tiled() if most else contextlib.nullcontext():
+                model = space["Model"](*space["get_init_inputs"]())
         finally:
             for h in hooks:
                 h.remove()
         self.model = model.eval()
         self.text = text
+        self.light = most > 0
 
     def try_(self, msg):
-        budget(float(msg["cpu_s"]))
+        cpu_s = float(msg["cpu_s"])
+        budget(cpu_s)
         self.inputs = self.reads = None
-        if self.model is None or self.text != msg.get("model"):
-            self.build(msg.get("model"))
+        light = bool(msg.get("light", False))
+        if (self.model is None or self.text != msg.get("model")
+                or self.light and not light):
+            self.build(msg.get("model"), DRAWN_PER_S * cpu_s if light else 0)
         self.where = "inputs"
         self.draw = self.defining(msg.get("inputs"))["get_inputs"]
         self.inputs = self.fresh(SEEDS[0])
