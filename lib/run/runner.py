@@ -483,6 +483,7 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
     global torch, numpy, Tensor, Module, Parameter, no_grad, copy_
     global from_buffer, named_parameters, named_buffers, data_ptr
     global n_modes, n_calls, no_modes, no_calls, library
+    gc.disable()  # nothing of what is imported ends before the forks
     chan = Chan(3)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # inits reap themselves
     jail = library = ctypes.PyDLL(f"/proc/self/fd/{jail_fd}")
@@ -529,9 +530,7 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
              probe.__dict__)
     lacks = ctypes.create_string_buffer(200)
     level = jail.jail_probe(lacks, len(lacks))
-    gc.collect()
     gc.freeze()
-    gc.disable()
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise RuntimeError(f"torch started {threads - 1} threads by itself")
