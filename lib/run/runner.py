@@ -511,6 +511,8 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
     libc = ctypes.CDLL(None)
     libc.mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD, the highest there is
     libc.mallopt(-1, 1 << 30)   # M_TRIM_THRESHOLD
+    if probe_fd >= 0:
+        libc.mallopt(-4, 0)  # M_MMAP_MAX: the larger ones too
     # Taken before foreign code can patch torch.
     Tensor, no_grad, from_buffer = torch.Tensor, torch.no_grad, torch.frombuffer
     Module, Parameter = torch.nn.Module, torch.nn.Parameter
