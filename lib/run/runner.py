@@ -541,6 +541,9 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
     forks = 0
     while True:
         m, fds = chan.recv()
+        # Not while a runner shares its pages, nor while an evaluator measures.
+        if forks == FORKS_BEFORE_LARGE and probe_fd >= 0:
+            use_large_pages(libc)
         try:
             done = fork_runner(jail, m, fds)
         except BaseException as x:
@@ -557,6 +560,3 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
             os.close(fd)
         chan.send(reply)
         forks += 1
-        # Not while an evaluator measures.
-        if forks == FORKS_BEFORE_LARGE and probe_fd >= 0:
-            use_large_pages(libc)
