@@ -336,7 +336,7 @@ static int check_form(const struct val *v, size_t bytes, struct err *e)
         return err_set(e, ERR_SCHEMA, "not a map with a 'kind'");
     if (kind.n > KIND_MAX)
         return err_set(e, ERR_SCHEMA, "'kind' of %zu bytes", kind.n);
-    if (!val_bounded(v))
+    if (!val_bounded(v, 0))
         return err_set(e, ERR_TOO_LARGE,
                        "nested deeper than %d, or a map of more than %d keys",
                        VAL_DEPTH, VAL_KEYS);
@@ -542,7 +542,7 @@ static int put_val(struct rec_writer *w, const struct val *v, bool digest,
 {
     int rc;
 
-    if (!val_bounded(v))
+    if (!val_bounded(v, 0))
         return err_set(e, ERR_TOO_LARGE,
                        "record is nested deeper than %d, or has a map of more "
                        "than %d keys",

@@ -332,7 +332,7 @@ static bool bounded(const struct val *v, int depth)
     return true;
 }
 
-bool val_bounded(const struct val *v)
+bool val_bounded(const struct val *v, int levels)
 {
-    return bounded(v, 1);
+    return bounded(v, 1 + levels);
 }

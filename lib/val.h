@@ -81,8 +81,9 @@ int64_t val_geti(const struct val *map, const char *key, int64_t dflt);
 double val_getf(const struct val *map, const char *key, double dflt);
 bool val_getb(const struct val *map, const char *key, bool dflt);
 bool val_equal(const struct val *a, const struct val *b);
-/* Is V within VAL_DEPTH and VAL_KEYS, so that a reader of records takes it? */
-bool val_bounded(const struct val *v);
+/* Is V within VAL_DEPTH, after LEVELS around it, and VAL_KEYS, so that a reader
+ * of records takes it? */
+bool val_bounded(const struct val *v, int levels);
 
 /* msgpack. Every length is checked against the bytes left before anything is
  * allocated (an item needs at least one byte), depth and item count bounded.
@@ -93,7 +94,8 @@ int val_unpack(struct arena *a, struct span in, size_t *used, struct val **out,
 /* Length in bytes of the value at IN without decoding: same returns. Text is
  * not looked at. */
 int val_scan(struct span in, size_t *used, struct err *e) MUST_USE;
-/* Shortest encodings; -1 when OUT is full. */
+/* Shortest encodings; -1 when OUT is full, or when V is not within VAL_DEPTH
+ * and VAL_KEYS: no reader would take it. */
 int val_pack(struct buf *out, const struct val *v) MUST_USE;
 
 /* JSON: one line, keys in order, "/" not escaped, ASCII control characters

@@ -249,7 +249,7 @@ static int write_buf(void *data, const char *p, size_t n)
     return buf_add(data, p, n);
 }
 
-static int pack(msgpack_packer *pk, const struct val *v)
+static int pack(msgpack_packer *pk, const struct val *v, int depth)
 {
     int rc;
 
@@ -267,11 +267,15 @@ static int pack(msgpack_packer *pk, const struct val *v)
         return rc < 0 || !v->s.n ? rc
                                  : msgpack_pack_str_body(pk, v->s.p, v->s.n);
     case VAL_LIST:
+        if (depth > VAL_DEPTH)
+            return -1;
         rc = msgpack_pack_array(pk, v->list.n);
         for (uint32_t i = 0; rc >= 0 && i < v->list.n; i++)
-            rc = pack(pk, v->list.v[i]);
+            rc = pack(pk, v->list.v[i], depth + 1);
         return rc;
     case VAL_MAP:
+        if (depth > VAL_DEPTH || v->map.n > VAL_KEYS)
+            return -1;
         rc = msgpack_pack_map(pk, v->map.n);
         for (uint32_t i = 0; rc >= 0 && i < v->map.n; i++) {
             struct span k = v->map.keys[i];
@@ -279,7 +283,7 @@ static int pack(msgpack_packer *pk, const struct val *v)
             if (rc >= 0 && k.n)
                 rc = msgpack_pack_str_body(pk, k.p, k.n);
             if (rc >= 0)
-                rc = pack(pk, v->map.v[i]);
+                rc = pack(pk, v->map.v[i], depth + 1);
         }
         return rc;
     }
@@ -292,7 +296,7 @@ int val_pack(struct buf *out, const struct val *v)
     size_t before = out->n;
 
     msgpack_packer_init(&pk, out, write_buf);
-    if (pack(&pk, v) < 0) {
+    if (pack(&pk, v, 1) < 0) {
         buf_setlen(out, before);
         return -1;
     }

@@ -500,7 +500,7 @@ int examine_pack(struct arena *a, struct val *rec, struct buf *out,
                  struct err *e)
 {
     rec_seal(a, rec);
-    if (!val_bounded(rec) || val_pack(out, rec))
+    if (!val_bounded(rec, 0) || val_pack(out, rec))
         return err_set(e, ERR_TOO_LARGE, "the record is too large");
     return 0;
 }

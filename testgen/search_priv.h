@@ -30,10 +30,10 @@ struct search {
     ARRAY(struct node) nodes;
     struct map seen;
     int attempts, deaths, overruns;
-    double cpu, fork_cpu; /* seconds: of earlier forks, of this one */
-    bool shapes;          /* it is too large to be computed as it is */
-    struct val *wide;     /* the state that ran on shapes, before it was
-                             reduced; NULL: none */
+    double cpu, fork_cpu;        /* seconds: of earlier forks, of this one */
+    bool shapes;                 /* it is too large to be computed as it is */
+    struct val *wide;            /* the state that ran on shapes, before it was
+                                    reduced; NULL: none */
     struct val *gated, *figures; /* what the gate saw last of a task's text */
 };
 

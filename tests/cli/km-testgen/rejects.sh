@@ -18,6 +18,7 @@ plain Unwritten 'return x.exp() + torch.empty(1 << 25)[0]'
 plain Kept 'self.mean = vars(self).get("mean", x.mean()); return x - self.mean'
 plain Counts 'self.n = vars(self).get("n", 0) + 1; return x * (2 + self.n // 12)'
 plain Identity 'return x'
+plain View 'return x.flatten(), x[..., :1]'
 plain Constant 'return torch.ones_like(x) * 3'
 plain Infinite 'return x / 0'
 plain Picks 'return x[x > 0].exp()'
@@ -155,6 +156,9 @@ class Tampers(nn.Module):
 PY
 echo 'x = 1' | module NoClass
 module NoSource 'del(.source)' </dev/null
+# What is said of its parts goes deeper into a task than it may.
+echo 'x = 1' | module Deep '.inlined = reduce range(14) as $i (1; [.])'
+echo '{"kind": "module", "x": '"$(printf '[%.0s' {1..20})$(printf ']%.0s' {1..20})"'}' >>stream
 plain Last 'return x.relu()'
 testgen --no-store --timeout 6
 show
