@@ -36,17 +36,19 @@ CALLS = {"lstm", "gru", "rnn_tanh", "rnn_relu", "lstm_cell", "gru_cell",
 # Functions that give values of a tensor to Python, and no operator for it.
 READS = {"tolist", "numpy", "__array__", "storage", "untyped_storage",
          "data_ptr", "__dlpack__", "__reduce_ex__", "__deepcopy__", "__repr__",
-         "__format__"}
+         "__format__", "tensor_split"}
+# Operators that make sizes of values, and are not marked by torch as such.
+SIZED = {"_pack_padded_sequence", "_to_sparse", "to_sparse", "_coalesce"}
 
 
 def reads_values(func, args):
     """Does the result's size, or something in Python, come from values?"""
-    if torch.Tag.data_dependent_output in func.tags:
+    name = func.overloadpacket.__name__
+    if torch.Tag.data_dependent_output in func.tags or name in SIZED:
         return True
     return torch.Tag.dynamic_output_shape in func.tags and (
-        func.overloadpacket.__name__ != "index"
-        or any(t.dtype in (torch.bool, torch.uint8)
-               for t in tensors_of(args[1], [])))
+        name != "index" or any(t.dtype in (torch.bool, torch.uint8)
+            for t in tensors_of(args[1], [])))
 
 
 def tensors_of(values, out):
