@@ -43,6 +43,7 @@ import warnings
 import torch
 from torch.overrides import TorchFunctionMode
 
+MANY_FORKS = True  # for the zygote: what makes these cheaper pays
 TAIL = "<task>"
 TEXT_MAX = 700
 SEEDS = (11, 22, 33)

@@ -511,8 +511,6 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
     libc = ctypes.CDLL(None)
     libc.mallopt(-3, 32 << 20)  # M_MMAP_THRESHOLD, the highest there is
     libc.mallopt(-1, 1 << 30)   # M_TRIM_THRESHOLD
-    if probe_fd >= 0:
-        libc.mallopt(-4, 0)  # M_MMAP_MAX: the larger ones too
     # Taken before foreign code can patch torch.
     Tensor, no_grad, from_buffer = torch.Tensor, torch.no_grad, torch.frombuffer
     Module, Parameter = torch.nn.Module, torch.nn.Parameter
@@ -530,6 +528,9 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
         sys.modules["km_probe"] = probe
         exec(compile(read_fd(probe_fd), "km_probe.py", "exec"),
              probe.__dict__)
+    many = probe_fd >= 0 and getattr(probe, "MANY_FORKS", False)
+    if many:
+        libc.mallopt(-4, 0)  # M_MMAP_MAX: the larger ones too
     lacks = ctypes.create_string_buffer(200)
     level = jail.jail_probe(lacks, len(lacks))
     gc.freeze()
@@ -542,7 +543,7 @@ def zygote_main(jail_fd: int, probe_fd: int) -> None:
     while True:
         m, fds = chan.recv()
         # Not while a runner shares its pages, nor while an evaluator measures.
-        if forks == FORKS_BEFORE_LARGE and probe_fd >= 0:
+        if many and forks == FORKS_BEFORE_LARGE:
             use_large_pages(libc)
         try:
             done = fork_runner(jail, m, fds)
