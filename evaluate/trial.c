@@ -117,6 +117,7 @@ static void check_samples(struct trial *t)
     const struct side *d = t->sampled;
     struct spot now[SAMPLES];
     if (!d->ops->idle(d->dev)) {
+        t->busy = true;
         trial_finding(t, "early_done", GRADE_FORBID,
                       "its work went on after it said done");
         return;
@@ -199,7 +200,7 @@ static void all_wrong(struct trial *t, const struct ring_plan *p)
     }
 }
 
-/* Is what was compared until now right? */
+/* Does what was compared until now pass what the candidate must? */
 static bool compare_slot(struct trial *t, const struct ring_plan *p, size_t s)
 {
     enum config_id as =
@@ -217,7 +218,7 @@ static bool compare_slot(struct trial *t, const struct ring_plan *p, size_t s)
      * judgements that name distributions do not look at it. */
     for (int j = 0; p->chain && j < J_STRICT; j++)
         c->c.outside[j] = was[j];
-    return compared_pass(&c->c, J_STRICT);
+    return compared_pass(&c->c, t->conf.profile);
 }
 
 /* What no rounding explains fails wherever it is; then SOME of the ring's
@@ -267,9 +268,11 @@ static bool disturbed(const struct side *d, const struct turn *turn)
 void trial_ready(struct trial *t, struct side *d)
 {
     d->ops->chill(d->dev);
-    if (!d->ops->idle(d->dev))
+    if (!d->ops->idle(d->dev)) {
+        t->busy = true;
         trial_finding(t, "busy_device", GRADE_FORBID,
                       "its work went on while it was frozen");
+    }
     if (d->ops->cpu_clock)
         side_salt(d);
 }
@@ -578,6 +581,19 @@ static void stale_weights(struct trial *t)
                       "right until parameters change after construction");
 }
 
+/* Was it really the candidate's work? With it dead nothing may run. */
+static int confirm_busy(struct trial *t, struct err *e)
+{
+    const struct bench *b = t->ref->bench;
+
+    if (!t->busy)
+        return 0;
+    side_close(&t->cand);
+    if (b->ops->idle(b->dev))
+        return 0;
+    return err_set(e, ERR_INFRASTRUCTURE, "another program uses the device");
+}
+
 int trial_run(struct trial *t, struct reference *ref,
               const struct trial_conf *conf, struct gen *g, struct arena *a,
               struct err *e)
@@ -611,7 +627,7 @@ int trial_run(struct trial *t, struct reference *ref,
         return -1;
     if (!t->ended)
         t->outcome = trial_pass(t, J_STRICT) ? OUTCOME_OK : OUTCOME_WRONG;
-    return 0;
+    return confirm_busy(t, e);
 }
 
 void trial_close(struct trial *t)

@@ -40,6 +40,7 @@ struct trial {
     struct val *findings;
     struct memory_figures memory;
     bool has_memory, ran;
+    bool busy;    /* something ran on the device when nothing may */
     int64_t left; /* bytes of the device before it started, -1 = see the jail */
     size_t rings; /* so far, for jitter */
 

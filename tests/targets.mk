@@ -11,6 +11,7 @@
 #: make bench         throughput figures
 #: make bench-harvest REPOS='PATH...'  harvest, clean and import: a table
 #: make bench-testgen REPOS='PATH...'  tasks from their modules: a table
+#: make bench-gpu     how much verdicts on a GPU differ from run to run: a table
 #: make lint format format-check
 
 RUN_ENV := $(if $(SANITIZE),KM_KILLS=4) BUILD='$(abspath $(BUILD))' \
@@ -70,7 +71,7 @@ PARTS := unit cli fuzz $(if $(SANITIZE),,headers helpman lint)
 TEST_BINS := $(BUILD)/lib/failio.so $(UNIT_BIN) $(FUZZ_BINS)
 
 .PHONY: check check-unit check-cli check-fuzz check-headers check-helpman \
-	check-gpu bench bench-harvest bench-testgen lint format format-check
+	check-gpu bench bench-harvest bench-testgen bench-gpu lint format format-check
 check: all $(TEST_BINS)
 	@rm -rf $(BUILD)/results
 	@for part in $(PARTS:%=check-%); do tests/part.sh $(BUILD)/results \
@@ -108,6 +109,9 @@ bench-harvest: all $(BUILD)/bench/pyparse
 
 bench-testgen: all
 	@$(RUN_ENV) bash tests/bench/testgen.sh $(REPOS)
+
+bench-gpu: all
+	@$(RUN_ENV) python3 tests/bench/repeat.py $(OPTIONS)
 
 bench: all $(BENCH_BINS)
 	@for script in $(sort $(wildcard tests/bench/*.sh)); do \
