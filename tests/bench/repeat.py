@@ -29,18 +29,18 @@ class %s(nn.Module):
 """
 # name: constructor, forward, shapes of inputs, shape of the output
 KERNELS = {
-    "relu 64k": ("pass", "torch.relu(x)", [[256, 256]], [256, 256]),
-    "product 512": ("pass", "x @ y", [[512, 512], [512, 512]], [512, 512]),
-    "layer norm": ("self.n = nn.LayerNorm(1024)", "self.n(x)", [[4096, 1024]],
+    "relu_64k": ("pass", "torch.relu(x)", [[256, 256]], [256, 256]),
+    "product_512": ("pass", "x @ y", [[512, 512], [512, 512]], [512, 512]),
+    "layer_norm": ("self.n = nn.LayerNorm(1024)", "self.n(x)", [[4096, 1024]],
                    [4096, 1024]),
     "convolution": ("self.c = nn.Conv2d(64, 64, 3, padding=1)",
                     "F.relu(self.c(x))", [[8, 64, 56, 56]], [8, 64, 56, 56]),
     "softmax": ("pass", "torch.softmax(x, 1)", [[4096, 4096]], [4096, 4096]),
-    "product 2048": ("pass", "x @ y", [[2048, 2048], [2048, 2048]],
+    "product_2048": ("pass", "x @ y", [[2048, 2048], [2048, 2048]],
                      [2048, 2048]),
-    "product 3072": ("pass", "x @ y", [[3072, 3072], [3072, 3072]],
+    "product_3072": ("pass", "x @ y", [[3072, 3072], [3072, 3072]],
                      [3072, 3072]),
-    "40 layers": ("self.s = nn.Sequential(*[nn.Linear(2048, 2048)"
+    "layers_40": ("self.s = nn.Sequential(*[nn.Linear(2048, 2048)"
                   " for _ in range(40)])", "self.s(x)", [[2048, 2048]],
                   [2048, 2048]),
 }
@@ -51,9 +51,8 @@ def records(names):
     for name in names:
         init, forward, ins, out = KERNELS[name]
         args = ", ".join("xy"[:len(ins)])
-        task = name.replace(" ", "_")
         tasks.append({
-            "kind": "task", "id": task, "state": "ok", "why": [], "name": task,
+            "kind": "task", "id": name, "state": "ok", "why": [], "name": name,
             "entry_kind": "module", "init": [], "dtype": "fp32",
             "verified": True, "source": HEAD % ("Model", init, args, forward),
             "inputs": [{"name": n, "kind": "tensor", "shape": s,
@@ -63,7 +62,7 @@ def records(names):
                          "compare": "close"}]})
         revisions.append({
             "kind": "revision", "id": "", "state": "ok", "why": [],
-            "run": "repeat", "program": name, "task": task,
+            "run": "repeat", "program": name, "task": name,
             "language": "torch",
             "code": HEAD % ("ModelNew", init, args, forward)})
     return tasks, revisions
@@ -105,6 +104,9 @@ def main():
     p.add_argument("--only", default=",".join(KERNELS))
     a = p.parse_args()
     names = a.only.split(",")
+    for name in names:
+        if name not in KERNELS:
+            p.error(f"no kernel '{name}': there are {', '.join(KERNELS)}")
     seen = {n: [] for n in names}
     with tempfile.TemporaryDirectory() as folder:
         for name, list_ in zip(("tasks", "revisions"), records(names)):
