@@ -122,7 +122,7 @@ class Gate:
     def repeated(self, kept, base, out):
         """Called again, with all changed that is none of its arguments, it
         gives BASE: else OUT says what it depends on."""
-        before = attributes(self.probe.model)
+        before = self.kept_state()
         if not same(self.elsewhere(kept, SEEDS[1], True), base):
             if out["finite"] and self.shows_memory(kept):
                 out["hidden"] = "memory that nothing was written to"
@@ -139,7 +139,7 @@ class Gate:
         if out["hidden"]:
             return
         # What counts its calls may do another thing after some of them.
-        counts = attributes(self.probe.model) != before
+        counts = self.kept_state() != before
         started = time.process_time()
         for _ in range(CALLS_MOST):
             if not counts and time.process_time() - started > CALLS_S:
@@ -147,6 +147,9 @@ class Gate:
             if not same(self.run(clone(kept)), base):
                 out["hidden"] = "earlier calls"
                 break
+
+    def kept_state(self):
+        return attributes(self.probe.model, self.probe.space)
 
     def shows_memory(self, kept):
         """Filled with NaN, twice, it is what the output shows."""
@@ -424,8 +427,9 @@ def are_views(outs, inputs):
                for t in outs)
 
 
-def attributes(model):
-    """What is seen of what MODEL and its modules hold, to be compared."""
+def attributes(model, names):
+    """What is seen of what MODEL, its modules, the source's NAMES and its
+    classes hold, to be compared."""
     def one(v, depth=0):
         if isinstance(v, (bool, int, float, str)) or v is None:
             return v
@@ -433,10 +437,14 @@ def attributes(model):
             return id(v), 0 if v.is_inference() else v._version
         if isinstance(v, (list, tuple, dict)) and depth < 4:
             return [one(x, depth + 1) for x in (
-                v.values() if isinstance(v, dict) else v)]
+                dict.values(v) if isinstance(v, dict) else v)]
         return id(v)
 
-    return [one(list(vars(m).items())) for m in model.modules()]
+    # Names such as `modules` and `values` may be attributes of theirs.
+    held = [vars(m) for m in torch.nn.Module.modules(model)]
+    held += [vars(c) for c in names.values() if issubclass(type(c), type)
+             and c.__module__ == names.get("__name__")]
+    return [one(list(d.items())) for d in held + [names]]
 
 
 def scaled(values, factor):
