@@ -38,7 +38,9 @@ READS = {"tolist", "numpy", "__array__", "storage", "untyped_storage",
          "data_ptr", "__dlpack__", "__reduce_ex__", "__deepcopy__", "__repr__",
          "__format__", "tensor_split"}
 # Operators that make sizes of values, and are not marked by torch as such.
-SIZED = {"_pack_padded_sequence", "_to_sparse", "to_sparse", "_coalesce"}
+SIZED = {"_pack_padded_sequence", "_coalesce", *(
+    name + layout for name in ("_to_sparse", "to_sparse")
+    for layout in ("", "_csr", "_csc", "_bsr", "_bsc"))}
 
 
 def reads_values(func, args):

@@ -71,15 +71,15 @@ class Gate:
         self.repeated(kept, a, out)
         out["finite"] = out["finite"] and steady
         out["sized"] = self.sized
-        floats = [t.double().flatten() for t in a if t.is_floating_point()]
+        floats = [t.double().flatten() for t in a
+                  if t.is_floating_point() and t.numel()]
         if floats and out["finite"]:
-            out["spread"] = max(float(t.max() - t.min()) for t in floats
-                                if t.numel())
+            out["spread"] = max(float(t.max() - t.min()) for t in floats)
             out["deviation"] = max(float(t.std(unbiased=False))
-                                   for t in floats if t.numel())
+                                   for t in floats)
             out["relative"] = max(
                 float(t.std(unbiased=False) / (t.abs().mean() + 1e-12))
-                for t in floats if t.numel())
+                for t in floats)
             out["scalar"] = all(t.numel() == 1 for t in floats)
         out["unused_inputs"] = list(unused)
         out["unused_items"] = [[i] + unused[i] for i in unused
@@ -245,6 +245,7 @@ class Gate:
         read that a size could come from, that distribution is enough."""
         flat = []
         steady = True
+        sizes = shapes(base)
         for i, scale in enumerate(SCALES):
             if i > 0 and not self.reads_values(drawn[0]):
                 break
@@ -255,8 +256,7 @@ class Gate:
                     out = second if i == 0 and k == 1 and second else self.run(
                         scaled(drawn[k], scale))
                     varies = varies or differs(out, first)
-                    self.sized |= [t.shape for t in out] != [
-                        t.shape for t in first]
+                    self.sized |= not sizes == shapes(first) == shapes(out)
                     if i == 0:
                         steady = steady and all(finite(t) for t in out)
                     elif varies:
@@ -457,6 +457,10 @@ def scaled(values, factor):
         return v
 
     return [one(v) for v in values]
+
+
+def shapes(outs):
+    return [t.shape for t in outs]
 
 
 def finite(t):
