@@ -97,14 +97,15 @@ class Gate:
     def as_made_anew(self, kept, other, base):
         """
         All that `uninitialised` and `stray` ask of a model, at once: made of
-        the source run anew, in memory filled with NaN, with the state that the
-        first one has, and with BASE for KEPT after a call with OTHER. Its
-        output for OTHER, or None: then they tell what is wrong, if anything.
+        the source run anew, at another time, in memory filled with NaN, with
+        the state that the first one has, and with BASE for KEPT after a call
+        with OTHER. Its output for OTHER, or None: then they tell what is
+        wrong, if anything.
         """
         probe = self.probe
         model, text = probe.model, probe.text
         try:
-            with probe.once_more(), fresh_memory(True):
+            with at_another_time(), probe.once_more(), fresh_memory(True):
                 probe.build(text)
                 state = probe.named_state()
                 made, probe.model = probe.model, model
@@ -170,11 +171,8 @@ class Gate:
                 state[1].random.set_state(others)
             return self.probe.model(*inputs)
 
-        Clock.ahead = Clock.AHEAD if ahead else 0
-        try:
+        with at_another_time(ahead):
             return self.run(clone(kept), seed, reseeded)
-        finally:
-            Clock.ahead = 0
 
     def hidden(self, kept, base):
         """What the output depends on that is no input, parameter or generator
@@ -187,16 +185,17 @@ class Gate:
 
     def stray(self, kept, base):
         """The same of a model of its own, of the source run anew."""
-        def equal(fill, earlier):
+        def equal(fill, earlier, ahead=False):
             try:
-                out = self.anew(kept, fill, earlier)
+                with at_another_time(ahead):
+                    out = self.anew(kept, fill, earlier)
             except Exception:
                 return False
             return same(out, base) or (all(map(finite, out))
                                        and not differs(out, base))
 
         if equal(True, True):
-            return ""
+            return "" if equal(True, True, True) else "the clock"
         try:
             out = self.anew(kept, False, False)
         except Exception:
@@ -366,6 +365,16 @@ class Gate:
             return cut(type(exc).__name__ + ": " + str(exc), 200)
         finally:
             self.probe.model.eval()
+
+
+@contextlib.contextmanager
+def at_another_time(ahead=True):
+    """AHEAD: the clocks of Python are put forward."""
+    Clock.ahead = Clock.AHEAD if ahead else 0
+    try:
+        yield
+    finally:
+        Clock.ahead = 0
 
 
 @contextlib.contextmanager

@@ -17,11 +17,17 @@ plain Month 'return x * (time.localtime().tm_mon + 1)'
 plain Unwritten 'return x.exp() + torch.empty(1 << 25)[0]'
 plain Kept 'self.mean = vars(self).get("mean", x.mean()); return x - self.mean'
 plain Counts 'self.n = vars(self).get("n", 0) + 1; return x * (2 + self.n // 12)'
+plain Tally 'Tally.n = vars(Tally).get("n", 0) + 1; return x * (2 + Tally.n // 12)'
+plain Notes 'sys.modules[__name__].n = globals().get("n", 0) + 1; return x * (2 + n // 12)'
 plain Identity 'return x'
 plain View 'return x.flatten(), x[..., :1]'
 plain Constant 'return torch.ones_like(x) * 3'
 plain Infinite 'return x / 0'
 plain Picks 'return x[x > 0].exp()'
+# As large in each draw of inputs on one scale, but not on another scale.
+plain Peak 'return x.flatten()[: 100 + 50 * (x.abs().max() > 7).int()].exp()'
+plain Rows 'return torch.cat([x.flatten(), (x[0] > 7).float().to_sparse_csr().values()]).exp()'
+plain Nothing 'return x[:0]'
 plain Endless 'while True: pass'
 plain Swallows 'exec("while True:\n try:\n  while True: pass\n except BaseException: pass")'
 plain Hog 'return torch.zeros(1 << 40) + x'
@@ -52,12 +58,36 @@ class Anyhow(nn.Module):
     def forward(self, x):
         return x * self.scale
 PY
+module Born <<'PY'
+import datetime
+from torch import nn
+class Born(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = datetime.datetime.now().timetuple().tm_yday
+    def forward(self, x):
+        return x * self.scale
+PY
 module Cached <<'PY'
 from torch import nn
 MEANS = {}
 class Cached(nn.Module):
     def forward(self, x):
         return x - MEANS.setdefault(x.shape, x.mean())
+PY
+# No fault: attributes may have any name.
+module Names <<'PY'
+from torch import nn
+class Table(dict):
+    pass
+class Names(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.modules = [1, 2]
+        self.table = Table(a=3)
+        self.table.values = [3]
+    def forward(self, x):
+        return x * self.table["a"]
 PY
 # No fault of its own: what it computes has no way back.
 module OneWay <<'PY'
