@@ -128,7 +128,8 @@ class Gate:
             if out["finite"] and self.shows_memory(kept):
                 out["hidden"] = "memory that nothing was written to"
                 return
-            again = self.run(clone(kept))
+            inputs = clone(kept)  # they stay, as `first` does
+            again = self.run(inputs)
             if not same(again, base):
                 if same(self.run(clone(kept)), again):
                     out["hidden"] = "earlier calls"
