@@ -328,6 +328,7 @@ const struct device_ops device_cpu = {
     .name = "cpu",
     .languages = languages,
     .cpu_clock = true,
+    .align = 64,
     .slots = 256,
     .strict = SIZE_MAX,
     .construct_s = 60,

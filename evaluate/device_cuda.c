@@ -499,6 +499,7 @@ const struct device_ops device_cuda = {
     .name = "cuda",
     .languages = languages,
     .captures = true,
+    .align = 512,
     .slots = 4096,
     .strict = 16,
     .construct_s = 300,

@@ -5,9 +5,8 @@
 
 #include "mem.h"
 
-#define ALIGN       64u
 #define GUARD       128u /* least bytes between two tensors */
-#define GUARD_STEPS 16u  /* plus up to this many times ALIGN */
+#define GUARD_STEPS 16u  /* plus up to this many times the alignment */
 #define STATE_ITEMS 200u /* of one frame */
 #define STATE_MAX   (2ull << 30)
 /* Of torch's allocator: pages of segments, for what is so large. */
@@ -47,9 +46,9 @@ static size_t tensor_bytes(const struct side *d, const struct tensor *t)
     return t->numel * dtype_size(dtype);
 }
 
-static size_t align_up(size_t n)
+static size_t align_up(const struct side *d, size_t n)
 {
-    return (n + ALIGN - 1) / ALIGN * ALIGN;
+    return (n + d->ops->align - 1) / d->ops->align * d->ops->align;
 }
 
 /* ---- calls ---- */
@@ -96,7 +95,7 @@ static int read_state(struct side *d, const struct val *list, struct err *e)
             return err_set(e, ERR_PROTOCOL, "a state entry has no name");
         it->param = val_getb(v, "param", false);
         it->at = at;
-        at += align_up(it->t.bytes);
+        at += align_up(d, it->t.bytes);
         if (at > STATE_MAX)
             return err_set(e, ERR_PROTOCOL, "state above 2 GiB");
         d->state.n++;
@@ -345,18 +344,19 @@ double forward_s(double turn_s, double overhead_s, size_t n)
 size_t side_need(const struct side *d, size_t slots)
 {
     const struct task *t = d->task;
-    size_t n = 0, gap = GUARD + GUARD_STEPS * ALIGN;
+    size_t n = 0, gap = align_up(d, GUARD) + GUARD_STEPS * d->ops->align;
     for (size_t i = 0; i < t->n_in; i++)
-        n += align_up(tensor_bytes(d, &t->in[i].t)) + gap;
+        n += align_up(d, tensor_bytes(d, &t->in[i].t)) + gap;
     for (size_t i = 0; i < t->n_out; i++)
-        n += align_up(tensor_bytes(d, &t->out[i].t)) + gap;
+        n += align_up(d, tensor_bytes(d, &t->out[i].t)) + gap;
     return n * slots + gap;
 }
 
 /* A gap of guard bytes from AT on, ending where a tensor may start. */
-static size_t gap(struct gen *g, size_t at)
+static size_t gap(const struct side *d, struct gen *g, size_t at)
 {
-    return align_up(at) + GUARD + ALIGN * (size_t)gen_below(g, GUARD_STEPS + 1);
+    return align_up(d, at) + align_up(d, GUARD) +
+           d->ops->align * (size_t)gen_below(g, GUARD_STEPS + 1);
 }
 
 /* Guard bytes of every slot between AT and END of the first. */
@@ -382,7 +382,7 @@ static void lay_out(struct side *d, struct gen *g)
     for (size_t i = 0; i < n_all; i++) {
         size_t k = (size_t)order[i];
         start[i] = at;
-        at = gap(g, at);
+        at = gap(d, g, at);
         end[i] = at;
         if (k < t->n_in) {
             d->in_at[k] = at;
@@ -393,12 +393,12 @@ static void lay_out(struct side *d, struct gen *g)
         }
     }
     /* Behind the last tensor of a slot comes the first gap of the next. */
-    d->stride = align_up(at);
+    d->stride = align_up(d, at);
     start[n_all] = at;
     end[n_all] = d->stride;
     for (size_t i = 0; i <= n_all; i++)
         guard(d, g, start[i], end[i]);
-    d->used = gap(g, d->stride * d->slots);
+    d->used = gap(d, g, d->stride * d->slots);
     at = d->stride * d->slots;
     d->ops->set(d->dev, rows_at(d->image.at + at, 0), d->used - at, 1,
                 gen_below(g, 256), 1);
