@@ -260,7 +260,20 @@ class Count(TorchDispatchMode):
             kwargs["device"] = torch.device("meta")
         return args, kwargs, old
 
+    supports_higher_order_operators = True
+
     def __torch_dispatch__(self, func, kinds, args=(), kwargs=None):
+        if isinstance(func, torch._ops.HigherOrderOperator):
+            # Such as FlexAttention: what it is made of, operator by operator.
+            made_of = func.py_kernels.get(
+                torch._C.DispatchKey.CompositeExplicitAutograd)
+            if made_of is None:
+                raise NotImplementedError(f"no operators of {func.name()}")
+            with self:
+                return made_of(*args, **(kwargs or {}))
+        return self.count(func, args, kwargs)
+
+    def count(self, func, args, kwargs):
         kwargs = kwargs or {}
         given = args
         old = {}
@@ -456,6 +469,7 @@ def prepare_shapes():
     for all forks. Those that are written in Python also import the compiler,
     for a second, only to have it leave them alone: they are told.
     """
+    import torch._dynamo  # masks of blocks import it, in a forward
     import torch.fx.experimental.symbolic_shapes
     import torch.nn.attention.flex_attention as flex
     # Else it has the compiler trace it, which does not get along with modes.
