@@ -39,7 +39,7 @@ struct spot {
 
 struct device_ops {
     const char *name;
-    const char *const *languages; /* of candidates that it runs; NULL ends */
+    const char *native; /* language of its native runner; it runs torch too */
     /* How rings are timed: by the CPU time that the kernel charges to the
      * runner's process while it is thawed (all work is there, and neither other
      * load nor the judge's own wake-up counts), or by the judge's clock, until
@@ -74,6 +74,9 @@ struct device_ops {
     /* Bytes a second that one runner can move at best, caches included; a
      * forward cannot be faster than its necessary bytes over this. */
     double (*peak_bandwidth)(void *dev);
+    /* Seconds that chaining adds to a captured forward; NULL: none that is
+     * known. */
+    double (*link_s)(void *dev);
     /* Bytes of the device's own memory that are taken by others than the judge;
      * -1 = it has none, the runner's process tells. */
     int64_t (*taken)(void *dev);

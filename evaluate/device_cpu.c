@@ -322,11 +322,9 @@ static int cpu_health(void *dev UNUSED, struct err *e UNUSED)
     return 0;
 }
 
-static const char *const languages[] = {"torch", "c", NULL};
-
 const struct device_ops device_cpu = {
     .name = "cpu",
-    .languages = languages,
+    .native = "c",
     .cpu_clock = true,
     .align = 64,
     .slots = 256,

@@ -26,6 +26,7 @@ EMBED_DECLARE(runner_cuda_py);
 struct cuda {
     struct gpu gpu;
     char class_name[32];
+    struct gpu_figures figures;
     double bandwidth;        /* of memory, read and written, bytes a second */
     struct gpu_arena cold;   /* twice the cache */
     struct gpu_arena places; /* of scatter and gather; what rows count */
@@ -98,7 +99,7 @@ static int cuda_open(void **dev, const char *python, struct err *e)
     c->cold.fd = c->places.fd = -1;
     if (gpu_open(&c->gpu, 0, python, e) ||
         grow(c, &c->cold, MAX(2 * c->gpu.l2, (size_t)256 << 20), e) ||
-        measure_bandwidth(c, e)) {
+        measure_bandwidth(c, e) || gpu_calibrate(&c->gpu, &c->figures, e)) {
         cuda_close(c);
         return -1;
     }
@@ -124,6 +125,9 @@ static void cuda_describe(void *dev, struct arena *a, struct val *map)
     val_set(a, map, "memory", val_int(a, (int64_t)g->memory));
     val_set(a, map, "cache", val_int(a, (int64_t)g->l2));
     val_set(a, map, "tf32", val_bool(a, true));
+    val_set(a, map, "bandwidth", val_float(a, c->bandwidth));
+    val_set(a, map, "node_ns", val_float(a, 1e9 * c->figures.node));
+    val_set(a, map, "link_ns", val_float(a, 1e9 * c->figures.link));
 }
 
 static struct span cuda_runner_source(void)
@@ -173,6 +177,11 @@ static bool cuda_idle(void *dev)
 static double cuda_bandwidth(void *dev)
 {
     return ((struct cuda *)dev)->bandwidth * CACHE_FACTOR;
+}
+
+static double cuda_link(void *dev)
+{
+    return ((struct cuda *)dev)->figures.link;
 }
 
 static int64_t cuda_taken(void *dev)
@@ -493,11 +502,9 @@ static void cuda_alike(void *dev, const struct tensor *t, struct rows x,
     look_at_rows(dev, t, x, &r, n, out);
 }
 
-static const char *const languages[] = {"torch", NULL};
-
 const struct device_ops device_cuda = {
     .name = "cuda",
-    .languages = languages,
+    .native = "cuda",
     .captures = true,
     .align = 512,
     .slots = 4096,
@@ -515,6 +522,7 @@ const struct device_ops device_cuda = {
     .chill = cuda_chill,
     .idle = cuda_idle,
     .peak_bandwidth = cuda_bandwidth,
+    .link_s = cuda_link,
     .taken = cuda_taken,
     .left = cuda_left,
     .region_new = cuda_region_new,

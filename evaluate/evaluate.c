@@ -216,12 +216,13 @@ static int to_store(struct evaluate *s, struct arena *a, const char *key,
 
 /* Ask the judge; what was not the candidate's doing is tried once more. */
 static int ask(struct evaluate *s, struct arena *a, struct span task,
-               struct span code, bool native, struct val **reply, struct err *e)
+               struct span code, struct span language, struct val **reply,
+               struct err *e)
 {
     struct val *m = val_map(a);
     int fds[2] = {-1, -1}, rc = -1;
     val_set(a, m, "op", val_strz(a, "judge"));
-    val_set(a, m, "language", val_strz(a, native ? "c" : "torch"));
+    val_set(a, m, "language", val_str(a, language));
     val_set(a, m, "profile", val_strz(a, opts.profile));
     val_set(a, m, "budget", val_float(a, opts.budget));
     val_set(a, m, "seed", val_int(a, opts.seed));
@@ -283,14 +284,15 @@ static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
                  struct val **out, struct err *e)
 {
     const struct val *rev = p->revision;
-    bool native = span_is(val_gets(rev, "language"), "c");
+    struct span language = val_gets(rev, "language");
+    bool native = span_is(language, "c");
     struct val *reply;
     int rc;
 
     p->static_findings = ready->findings;
     p->contract = ready->contract;
     p->built = native ? ready->build == BUILD_DONE : -1;
-    if (!runs(s, val_gets(rev, "language"))) {
+    if (!runs(s, language)) {
         set_outcome(p, a, OUTCOME_LOAD_FAILED,
                     SPAN_LIT("the device does not run candidates of this "
                              "language"));
@@ -303,11 +305,15 @@ static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
                        ready->message.p);
     } else {
         rc = ask(s, a, task, native ? ready->object : val_gets(rev, "code"),
-                 native, &reply, e);
+                 language, &reply, e);
         if (rc)
             return e->code == ERR_UNAVAILABLE || e->code == ERR_SANDBOX ? -2
                                                                         : -1;
         p->judged = reply;
+        /* The runner compiles: unless that failed, it is built. */
+        if (span_is(language, "cuda"))
+            p->built = !span_is(val_gets(reply, "outcome"),
+                                outcome_name(OUTCOME_BUILD_FAILED));
         p->device = device_map(s, a, reply, ready->compiler);
     }
     *out = verdict_new(a, p);

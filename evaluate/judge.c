@@ -4,7 +4,8 @@
  * that runs in the runners it starts. Jobs come as frames on descriptor 3 from
  * km-evaluate and each gets one answer:
  *
- *   {op: "open", device, python, require} + km-runner-c's descriptor
+ *   {op: "open", device, python, require} + descriptors of km-runner-c and
+ *                 km-runner-cuda
  *     -> {ok: true, device_class, languages: [...], device: {...}}
  *   {op: "torch"}   start the zygote now -> {ok: true, versions: {...}}
  *   {op: "judge", language, profile, budget, seed} + task record (msgpack) and
@@ -55,7 +56,7 @@ static int job_open(struct judge *j, const struct val *msg, int *fds,
     struct val *about = val_map(a), *languages = val_list(a);
     char name[40];
 
-    if (j->open || n_fds < 1)
+    if (j->open || n_fds < 2)
         return err_set(e, ERR_PROTOCOL, "open: not now");
     j->bench.ops = device_find(mask_text(name, sizeof(name), device), e);
     j->bench.python = python.n ? xmemdup0(python) : NULL;
@@ -63,11 +64,12 @@ static int job_open(struct judge *j, const struct val *msg, int *fds,
         return -1;
     j->open = true;
     j->bench.require = (int)val_geti(msg, "require", JAIL_FULL);
-    j->bench.runner_c = fcntl(fds[0], F_DUPFD_CLOEXEC, 10);
+    j->bench.native =
+        fcntl(fds[strcmp(j->bench.ops->native, "c") != 0], F_DUPFD_CLOEXEC, 10);
     val_set(a, reply, "device_class",
             val_strz(a, j->bench.ops->class_name(j->bench.dev)));
-    for (const char *const *l = j->bench.ops->languages; *l; l++)
-        val_push(a, languages, val_strz(a, *l));
+    val_push(a, languages, val_strz(a, "torch"));
+    val_push(a, languages, val_strz(a, j->bench.ops->native));
     val_set(a, reply, "languages", languages);
     val_set(a, about, "device", val_strz(a, j->bench.ops->name));
     j->bench.ops->describe(j->bench.dev, a, about);
@@ -144,7 +146,7 @@ static int job_judge(struct judge *j, const struct val *msg, int *fds,
                      struct err *e)
 {
     struct trial_conf c = {
-        .native = span_is(val_gets(msg, "language"), "c"),
+        .native = !span_is(val_gets(msg, "language"), "torch"),
         .profile = (enum judgement)profile_of(val_gets(msg, "profile")),
         .budget_s = val_getf(msg, "budget", 5),
     };

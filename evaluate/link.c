@@ -93,21 +93,25 @@ static int call(struct link *l, struct arena *a, const struct val *msg,
 
 int link_open(struct link *l, struct err *e)
 {
+    static const char *const runners[] = {"km-runner-c", "km-runner-cuda"};
     char *judge, *runner = NULL;
     const char *argv[2] = {NULL, NULL};
     struct proc_fd fds[2] = {{-1, 3}, {2, 2}};
     struct val *msg, *reply;
-    int pair[2], exe = -1, rc = -1;
+    int pair[2], exes[2] = {-1, -1}, rc = -1;
 
     if (l->sock >= 0)
         return 0;
     judge = internal_program("km-judge");
-    runner = internal_program("km-runner-c");
     argv[0] = judge;
-    exe = open(runner, O_RDONLY | O_CLOEXEC);
-    if (exe < 0) {
-        err_sys(e, "cannot open '%s'", runner);
-        goto out;
+    for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
+        free(runner);
+        runner = internal_program(runners[i]);
+        exes[i] = open(runner, O_RDONLY | O_CLOEXEC);
+        if (exes[i] < 0) {
+            err_sys(e, "cannot open '%s'", runner);
+            goto out;
+        }
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
         err_sys(e, "cannot make a socket for the judge");
@@ -127,14 +131,15 @@ int link_open(struct link *l, struct err *e)
     val_set(&l->mem, msg, "device", val_strz(&l->mem, l->conf.device));
     val_set(&l->mem, msg, "python", val_strz(&l->mem, l->conf.python));
     val_set(&l->mem, msg, "require", val_int(&l->mem, l->conf.require));
-    rc = call(l, &l->mem, msg, &exe, 1, OPEN_S, &reply, e);
+    rc = call(l, &l->mem, msg, exes, 2, OPEN_S, &reply, e);
     if (rc)
         stop(l);
     else
         l->opened = reply;
 out:
-    if (exe >= 0)
-        close(exe);
+    for (size_t i = 0; i < ARRAY_LEN(exes); i++)
+        if (exes[i] >= 0)
+            close(exes[i]);
     free(judge);
     free(runner);
     return rc;

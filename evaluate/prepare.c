@@ -107,9 +107,9 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
         goto out;
     native = span_is(val_gets(rev, "language"), "c");
     task = map_get(w->conf->tasks, val_gets(rev, "task"));
-    if (statics_look(w->statics, &a, val_gets(rev, "code"), native,
-                     task ? buf_span(task) : (struct span){"", 0}, &normal, &st,
-                     e))
+    if (statics_look(
+            w->statics, &a, val_gets(rev, "code"), val_gets(rev, "language"),
+            task ? buf_span(task) : (struct span){"", 0}, &normal, &st, e))
         goto out;
     verdict_key(w, rev, buf_span(&normal), key);
     stored = is_stored(w, &a, key, e);

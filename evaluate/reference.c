@@ -34,10 +34,55 @@ int bench_zygote(struct bench *b, struct err *e)
     return b->zygote ? 0 : zygote_start(&b->zygote, &z, e);
 }
 
+/* Folders that hold PATH's, PATH being PREFIX/bin/python. */
+static const char *prefix_of(struct arena *a, const char *path)
+{
+    struct span s = span_str(path);
+    for (int up = 0; up < 2; up++) {
+        while (s.n && s.p[s.n - 1] != '/')
+            s.n--;
+        s.n -= s.n > 1;
+    }
+    return s.n > 1 && !span_starts(s, "/usr/") && !span_is(s, "/usr")
+               ? arena_strdup(a, s)
+               : NULL;
+}
+
+/* A native runner: on a GPU its compiler is the one of CUDA_HOME, of the
+ * system, or of Python's packages. */
+static int exec_native(struct bench *b, struct runner_conf *c,
+                       struct runner *out, struct err *e)
+{
+    struct arena a = ARENA_INIT;
+    char *python = c->gpu ? zygote_python(b->python, NULL) : NULL;
+    char *real = python ? realpath(python, NULL) : NULL;
+    const char *home = getenv("CUDA_HOME");
+    const char *paths[4] = {NULL}, *argv[] = {"runner", NULL, NULL, NULL};
+    size_t n = 0;
+    int rc;
+
+    if (c->gpu) {
+        argv[1] = arena_printf(&a, "%d", c->gpu - 1);
+        argv[2] = python ? python : "";
+        paths[n] = python ? prefix_of(&a, python) : NULL;
+        n += paths[n] != NULL;
+        paths[n] = real ? prefix_of(&a, real) : NULL;
+        n += paths[n] != NULL;
+        if (home && home[0] == '/' && strncmp(home, "/usr/", 5) != 0)
+            paths[n++] = home;
+        c->read_paths = paths;
+    }
+    rc = runner_exec(b->native, argv, c, b->require, out, e);
+    c->read_paths = NULL;
+    free(python);
+    free(real);
+    arena_release(&a);
+    return rc;
+}
+
 int bench_runner(struct bench *b, bool native, struct side *d,
                  int64_t data_bytes, struct err *e)
 {
-    static const char *const argv[] = {"km-runner-c", NULL};
     struct runner_conf c = {
         .role = "evaluate",
         .cpu = -1,
@@ -49,7 +94,7 @@ int bench_runner(struct bench *b, bool native, struct side *d,
     b->ops->runner(b->dev, &c);
     if (!native && bench_zygote(b, e))
         return -1;
-    if (native ? runner_exec(b->runner_c, argv, &c, b->require, &r, e)
+    if (native ? exec_native(b, &c, &r, e)
                : zygote_fork(b->zygote, &c, &r, e)) {
         if (e->code != ERR_SANDBOX && e->code != ERR_UNAVAILABLE)
             e->code = ERR_INFRASTRUCTURE;

@@ -15,15 +15,15 @@ struct bench {
     void *dev;
     struct zygote *zygote; /* started when first needed */
     const char *python;
-    int require;  /* enum jail_level */
-    int runner_c; /* descriptor of km-runner-c */
-    int level;    /* of the last runner */
+    int require; /* enum jail_level */
+    int native;  /* descriptor of the device's native runner */
+    int level;   /* of the last runner */
     /* A runner that holds nothing: it takes the candidate's turn where the
      * reference is timed without one. */
     struct side shadow;
 };
 
-/* Fork a runner and open D's session. NATIVE: km-runner-c. ERR_UNAVAILABLE,
+/* Start a runner and open D's session. NATIVE: no PyTorch. ERR_UNAVAILABLE,
  * ERR_SANDBOX, ERR_INFRASTRUCTURE. */
 int bench_runner(struct bench *b, bool native, struct side *d,
                  int64_t data_bytes, struct err *e) MUST_USE;

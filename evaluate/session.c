@@ -145,8 +145,7 @@ int session_empty(struct session *s, struct turn *t, struct err *e)
     rc = session_call(s, &a, msg, NULL, 0, 10, &reply, t, e);
     if (rc == 1) {
         char text[200];
-        rc = err_set(e, ERR_INFRASTRUCTURE,
-                     "the runner refused an empty call: %s",
+        rc = err_set(e, ERR_PROTOCOL, "the runner refused an empty call: %s",
                      mask_text(text, sizeof(text), val_gets(reply, "message")));
     }
     arena_release(&a);

@@ -4,6 +4,7 @@
 #include "evaluate/static.h"
 
 #include "array.h"
+#include "evaluate/cuda/plan.h"
 #include "evaluate/normal.h"
 #include "mem.h"
 #include "py/pytree.h"
@@ -412,8 +413,41 @@ static struct span source_of(struct arena *a, struct span task)
     return val_gets(v, "source");
 }
 
+/* The plan as its reader sees it: it does not know comments, in which the rest
+ * of the normal form has nothing. */
+static int normal_plan(struct buf *out, struct arena *a, struct span code)
+{
+    struct plan p;
+    struct err e;
+
+    if (plan_read(&p, a, code, &e))
+        return 0; /* it is refused, whatever it holds */
+    for (size_t i = 0; i < p.n; i++)
+        if (buf_printf(out, "\n%d %s ", (int)p.v[i].verb,
+                       p.v[i].kernel ? p.v[i].kernel : "") ||
+            normal_c(out, p.v[i].rest))
+            return -1;
+    return 0;
+}
+
+static int look_native(struct look *l, bool plan, struct buf *normal)
+{
+    struct buf plain = BUF_INIT(4u << 20);
+    int rc = normal_c(&plain, l->text);
+
+    if (!rc && plan)
+        rc = normal_plan(&plain, l->a, l->text);
+    if (!rc) {
+        look_c(l);
+        rc = buf_addspan(normal, buf_span(&plain));
+    }
+    buf_release(&plain);
+    contract(l, true, NULL);
+    return rc;
+}
+
 int statics_look(struct statics *s, struct arena *a, struct span code,
-                 bool native, struct span task, struct buf *normal,
+                 struct span language, struct span task, struct buf *normal,
                  struct static_result *out, struct err *e)
 {
     struct look l = {.a = a, .out = out, .text = code};
@@ -422,17 +456,10 @@ int statics_look(struct statics *s, struct arena *a, struct span code,
     TSNode root;
 
     *out = (struct static_result){.findings = val_list(a)};
-    if (native) {
-        struct buf plain = BUF_INIT(4u << 20);
-        int rc = normal_c(&plain, code);
-        if (!rc) {
-            look_c(&l);
-            rc = buf_addspan(normal, buf_span(&plain));
-        }
-        buf_release(&plain);
-        contract(&l, true, NULL);
-        return rc ? err_set(e, ERR_TOO_LARGE, "the source is too large") : 0;
-    }
+    if (span_is(language, "c") || span_is(language, "cuda"))
+        return look_native(&l, span_is(language, "cuda"), normal)
+                   ? err_set(e, ERR_TOO_LARGE, "the source is too large")
+                   : 0;
     if (pytree_parse(&tree, s->py, code, 0, NULL)) {
         contract(&l, true, NULL);
         return buf_addspan(normal, code)

@@ -19,11 +19,11 @@ struct static_result {
 
 struct statics *statics_new(struct err *e);
 void statics_free(struct statics *s);
-/* CODE in language c (NATIVE) or torch; TASK a packed task record. The normal
- * form is appended to NORMAL. A source that cannot be parsed has no findings
- * and is its own normal form. */
+/* CODE in LANGUAGE (torch, c or cuda); TASK a packed task record. The normal
+ * form is appended to NORMAL; a launch plan is part of it. A source that cannot
+ * be parsed has no findings and is its own normal form. */
 int statics_look(struct statics *s, struct arena *a, struct span code,
-                 bool native, struct span task, struct buf *normal,
+                 struct span language, struct span task, struct buf *normal,
                  struct static_result *out, struct err *e) MUST_USE;
 
 #endif

@@ -55,7 +55,8 @@ int trial_failed(struct trial *t, int rc, struct err *e)
     if (rc == 1) {
         told(t, reply);
         t->ended = true;
-        t->outcome = says_memory(reply) ? OUTCOME_MEMORY
+        t->outcome = says_memory(reply)        ? OUTCOME_MEMORY
+                     : span_is(where, "build") ? OUTCOME_BUILD_FAILED
                      : span_is(where, "load") || span_is(where, "construct")
                          ? OUTCOME_LOAD_FAILED
                      : span_is(where, "forward") ? OUTCOME_RUNTIME_ERROR
@@ -636,4 +637,5 @@ void trial_close(struct trial *t)
     ring_release(&t->ring);
     array_release(&t->pairs);
     array_release(&t->empty);
+    array_release(&t->own_empty);
 }

@@ -12,7 +12,7 @@
 #include "evaluate/timing.h"
 
 struct trial_conf {
-    bool native; /* language c: CODE_FD is a shared object */
+    bool native; /* no PyTorch: CODE_FD is what its runner loads */
     int code_fd;
     enum judgement profile; /* what a candidate must pass to be timed */
     double budget_s;        /* of timing */
@@ -53,7 +53,8 @@ struct trial {
     double alone_margin; /* and by what factor noise can make it look slower */
     /* Empty calls of the reference, in the middle of it all: what is taken off
      * every ring of a runner of its kind. */
-    ARRAY(double) empty;
+    ARRAY(double) empty;     /* turns of the reference, and */
+    ARRAY(double) own_empty; /* of a native candidate on a GPU */
     const char *stop;
 
     struct spot samples[SAMPLES];

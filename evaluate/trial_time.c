@@ -131,31 +131,68 @@ static int take_empty(struct trial *t, struct err *e)
         return -1;
     }
     array_push(&t->empty, side_turn_s(&t->ref->f32, &turn));
+    if (!t->conf.native || t->ref->f32.ops->cpu_clock || !t->cand.s.open)
+        return 0;
+    turn = (struct turn){0};
+    trial_watch(t, &t->cand, t->ref->slots, &turn);
+    t->ref->bench->ops->chill(t->ref->bench->dev);
+    if (session_empty(&t->cand.s, &turn, e))
+        return trial_failed(t, -1, e);
+    array_push(&t->own_empty, side_turn_s(&t->cand, &turn));
     return 0;
 }
 
-static double overhead(struct trial *t)
+static double median_of(const double *from, size_t n)
 {
-    double *v = xmalloc(t->empty.n * sizeof(*v)), m;
-    memcpy(v, t->empty.v, t->empty.n * sizeof(*v));
-    m = timing_median(v, t->empty.n);
+    double *v = xmalloc(n * sizeof(*v)), m;
+    memcpy(v, from, n * sizeof(*v));
+    m = timing_median(v, n);
     free(v);
     return m;
 }
 
-/* From rings to forwards, with the overhead as it is known now. A native
- * runner's is smaller than that of a Python one, and was measured before it
- * loaded anything. */
-static bool ratio(struct trial *t)
+static double overhead(struct trial *t)
+{
+    return median_of(t->empty.v, t->empty.n);
+}
+
+/* A native runner's is smaller than that of a Python one. Either it was
+ * measured before it loaded anything, or it cannot gain by being slow. */
+static double own_overhead(struct trial *t)
 {
     double reference = overhead(t);
-    double candidate = t->conf.native ? side_overhead_s(&t->cand) : reference;
+    if (!t->conf.native)
+        return reference;
+    if (t->ref->f32.ops->cpu_clock)
+        return side_overhead_s(&t->cand);
+    return t->own_empty.n
+               ? fmin(reference, median_of(t->own_empty.v, t->own_empty.n))
+               : reference;
+}
+
+/* One forward of a ring that took TURN_S. What chaining adds is not the
+ * forward's; it is known where rings are captured. */
+static double forward_ns(const struct trial *t, double turn_s,
+                         double overhead_s)
+{
+    const struct bench *b = t->ref->bench;
+    size_t n = t->ref->slots;
+    double s = forward_s(turn_s, overhead_s, n);
+
+    if (t->chained && captures(t) && b->ops->link_s)
+        s = fmax(s / 4,
+                 s - b->ops->link_s(b->dev) * (double)(n - 1) / (double)n);
+    return 1e9 * s;
+}
+
+/* From rings to forwards, with the overhead as it is known now. */
+static bool ratio(struct trial *t)
+{
+    double reference = overhead(t), candidate = own_overhead(t);
     for (size_t i = 0; i < t->pairs.n; i++) {
         struct pair *p = &t->pairs.v[i];
-        p->reference_ns =
-            1e9 * forward_s(p->reference_s, reference, t->ref->slots);
-        p->candidate_ns =
-            1e9 * forward_s(p->candidate_s, candidate, t->ref->slots);
+        p->reference_ns = forward_ns(t, p->reference_s, reference);
+        p->candidate_ns = forward_ns(t, p->candidate_s, candidate);
     }
     return timing_ratio(t->pairs.v, t->pairs.n, &t->ratio);
 }
@@ -197,7 +234,7 @@ int trial_alone(struct trial *t, struct err *e)
             return -1;
     }
     ring = timing_median(v, n); /* sorts */
-    t->alone_ns = 1e9 * forward_s(ring, overhead(t), t->ring.n);
+    t->alone_ns = forward_ns(t, ring, overhead(t));
     /* Three standard errors of that median, from the quartile range. */
     t->alone_margin = ALONE_MARGIN + 3 * (v[n - 1 - n / 4] - v[n / 4]) / ring /
                                          sqrt((double)n);

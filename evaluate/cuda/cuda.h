@@ -51,14 +51,26 @@ const struct nvrtc *nvrtc_open(const char *python, struct err *e);
 /* -1 with CODE unless RESULT of a driver's call is 0; WHAT failed. */
 int cuda_check(int result, enum err_code code, const char *what, struct err *e);
 
-/*
- * Machine code of SOURCE (CUDA C++, named NAME in messages, which may include
- * common.cuh) for compute
- * capability CC (90: sm_90), appended to OUT. No multiply and add is
- * contracted: the same numbers come out as on the CPU. ERR_INTERNAL: the
- * compiler's first error.
- */
-int nvrtc_build(const struct nvrtc *n, struct span source, const char *name,
-                int cc, struct buf *out, struct err *e) MUST_USE;
+struct nvrtc_conf {
+    const char *name; /* in messages */
+    int cc;           /* compute capability: 90 */
+    /* A candidate's source: features of just this GPU, and the compiler's own
+     * headers in FOLDERS; else the judge's, where the same numbers come out as
+     * on the CPU. */
+    bool candidate;
+    const char *const *folders;
+    size_t n_folders;
+    /* Kernels, instances of templates too, whose SYMBOLS (the caller frees
+     * each) are wanted. */
+    const char *const *kernels;
+    char **symbols;
+    size_t n_kernels;
+};
+
+/* Machine code of SOURCE (CUDA C++), appended to OUT. ERR_PARSE: the
+ * compiler's first error. */
+int nvrtc_build(const struct nvrtc *n, struct span source,
+                const struct nvrtc_conf *conf, struct buf *out,
+                struct err *e) MUST_USE;
 
 #endif

@@ -25,6 +25,8 @@ EMBED_DECLARE(ring_cu);
 /* Totals of all blocks, or samples: compare.c. */
 #define WORK_SIZE ((size_t)2 << 20)
 
+#define CAPTURE_RELAXED 2
+
 #define TRY(d, call, what)                                                     \
     cuda_check((d)->cu->call, ERR_INFRASTRUCTURE, what, e)
 
@@ -72,8 +74,9 @@ static const struct {
 static int load_module(struct gpu *d, const struct nvrtc *n, struct span source,
                        const char *name, void **module, struct err *e)
 {
+    const struct nvrtc_conf conf = {.name = name, .cc = d->cc};
     struct buf code = BUF_INIT(16u << 20);
-    int rc = nvrtc_build(n, source, name, d->cc, &code, e);
+    int rc = nvrtc_build(n, source, &conf, &code, e);
 
     if (rc == 0)
         rc = TRY(d, module_load(module, code.p), name);
@@ -106,7 +109,7 @@ static int load_kernels(struct gpu *d, const char *python, struct err *e)
     return 0;
 }
 
-int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
+int gpu_start(struct gpu *d, int ordinal, struct err *e)
 {
     int n = 0, device = 0;
 
@@ -122,7 +125,12 @@ int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
         TRY(d, context_set(d->context), "context of the GPU") ||
         TRY(d, stream_create(&d->stream, STREAM_OWN), "stream"))
         return -1;
-    if (load_kernels(d, python, e))
+    return 0;
+}
+
+int gpu_open(struct gpu *d, int ordinal, const char *python, struct err *e)
+{
+    if (gpu_start(d, ordinal, e) || load_kernels(d, python, e))
         return -1;
     return gpu_arena_new(d, WORK_SIZE, false, &d->work, e);
 }
@@ -246,6 +254,38 @@ int gpu_taken(struct gpu *d, int64_t *bytes, struct err *e)
         return -1;
     *bytes = (int64_t)(all - left);
     return 0;
+}
+
+int gpu_record(struct gpu *d, int (*body)(struct gpu *, void *, struct err *),
+               void *payload, void **graph, struct err *e)
+{
+    void *recorded = NULL;
+    struct err ignored;
+    int rc;
+
+    *graph = NULL;
+    if (TRY(d, capture_begin(d->stream, CAPTURE_RELAXED), "capture"))
+        return -1;
+    rc = body(d, payload, e);
+    if (cuda_check(d->cu->capture_end(d->stream, &recorded), ERR_INFRASTRUCTURE,
+                   "capture", rc ? &ignored : e))
+        rc = -1;
+    if (!rc)
+        rc = TRY(d, graph_make(graph, recorded, 0), "graph");
+    if (recorded)
+        d->cu->graph_free(recorded);
+    return rc;
+}
+
+int gpu_replay(struct gpu *d, void *graph, struct err *e)
+{
+    return TRY(d, graph_launch(graph, d->stream), "graph");
+}
+
+void gpu_forget(struct gpu *d, void *graph)
+{
+    if (graph)
+        d->cu->graph_end(graph);
 }
 
 size_t gpu_blocks(const struct gpu *d, uint64_t n)

@@ -45,6 +45,8 @@ struct gpu {
  * ERR_UNAVAILABLE: there is none, or no compiler. gpu_close in any case. */
 int gpu_open(struct gpu *d, int ordinal, const char *python,
              struct err *e) MUST_USE;
+/* The same without the judge's kernels. */
+int gpu_start(struct gpu *d, int ordinal, struct err *e) MUST_USE;
 void gpu_close(struct gpu *d);
 
 /* SIZE bytes or some more, to A->size; its bytes are whatever they are. A->fd
@@ -72,6 +74,21 @@ int gpu_taken(struct gpu *d, int64_t *bytes, struct err *e) MUST_USE;
 /* Queued: gen_fill of generate.h, at TO. */
 int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
              const struct fill *f, uint64_t to, struct err *e) MUST_USE;
+
+/* A graph of what BODY queues; the caller frees it. */
+int gpu_record(struct gpu *d, int (*body)(struct gpu *, void *, struct err *),
+               void *payload, void **graph, struct err *e) MUST_USE;
+/* Queued. */
+int gpu_replay(struct gpu *d, void *graph, struct err *e) MUST_USE;
+void gpu_forget(struct gpu *d, void *graph);
+
+/* What the machine takes for things that are in every measurement, seconds. */
+struct gpu_figures {
+    double node; /* a kernel of one thread in a row of such */
+    double link; /* more for each that is followed by a copy of an element */
+};
+int gpu_calibrate(struct gpu *d, struct gpu_figures *out,
+                  struct err *e) MUST_USE;
 
 /* For the judge's own kernels: blocks for N units of work, and a start. */
 size_t gpu_blocks(const struct gpu *d, uint64_t n);

@@ -127,54 +127,103 @@ static void tell(const struct nvrtc *n, void *program, const char *name,
     char *log, *line;
 
     if (n->log_size(program, &size) || size == 0 || size > LOG_MAX) {
-        err_set(e, ERR_INTERNAL, "%s cannot be compiled", name);
+        err_set(e, ERR_PARSE, "%s cannot be compiled", name);
         return;
     }
     log = xcalloc(1, size + 1);
     if (n->log(program, log))
         log[0] = '\0';
-    line = strstr(log, "error:");
+    line = strstr(log, "error");
+    while (line && line > log && line[-1] != '\n')
+        line--;
     line = line ? line : log;
     line[strcspn(line, "\n")] = '\0';
-    err_set(e, ERR_INTERNAL, "%s cannot be compiled: %s", name, line);
+    err_set(e, ERR_PARSE, "%s cannot be compiled: %s", name, line);
     free(log);
 }
 
-int nvrtc_build(const struct nvrtc *n, struct span source, const char *name,
-                int cc, struct buf *out, struct err *e)
-{
-    char arch[40];
-    /* The last one for the functions of km_candidate.h. */
-    const char *const options[] = {arch, "--fmad=false", "--std=c++17",
-                                   "-default-device"};
-    char *text = xmemdup0(source), *code = NULL;
-    void *program = NULL;
-    size_t size = 0;
-    int rc = -1;
+#define OPTIONS 16
 
-    snprintf(arch, sizeof(arch), "--gpu-architecture=sm_%d", cc);
-    if (n->create(&program, text, name, ARRAY_LEN(header_texts), header_texts,
-                  header_names)) {
-        err_set(e, ERR_INTERNAL, "%s: the compiler does not start", name);
-        goto out;
+static int compile(const struct nvrtc *n, void *program,
+                   const struct nvrtc_conf *c)
+{
+    const char *options[OPTIONS];
+    char arch[40], folders[OPTIONS][PATH_MAX];
+    size_t k = 0;
+
+    /* What is of just one generation is named with an "a". */
+    snprintf(arch, sizeof(arch), "--gpu-architecture=sm_%d%s", c->cc,
+             c->candidate && c->cc >= 90 ? "a" : "");
+    options[k++] = arch;
+    options[k++] = "--std=c++17";
+    if (!c->candidate) {
+        options[k++] = "--fmad=false";
+        options[k++] = "-default-device"; /* functions of km_candidate.h */
     }
-    if (n->compile(program, ARRAY_LEN(options), options)) {
-        tell(n, program, name, e);
-        goto out;
+    for (size_t i = 0; i < c->n_folders && k < OPTIONS; i++, k++) {
+        snprintf(folders[i], sizeof(folders[i]), "-I%s", c->folders[i]);
+        options[k] = folders[i];
     }
-    if (n->cubin_size(program, &size) || size == 0) {
-        err_set(e, ERR_INTERNAL, "%s: no code for %s", name, arch);
-        goto out;
+    return n->compile(program, (int)k, options);
+}
+
+/* The symbols of C's kernels. */
+static int name_kernels(const struct nvrtc *n, void *program,
+                        const struct nvrtc_conf *c, struct err *e)
+{
+    for (size_t i = 0; i < c->n_kernels; i++) {
+        const char *symbol = NULL;
+        if (n->symbol(program, c->kernels[i], &symbol) || !symbol)
+            return err_set(e, ERR_PARSE, "the source has no kernel '%s'",
+                           c->kernels[i]);
+        c->symbols[i] = xstrdup(symbol);
     }
+    return 0;
+}
+
+static int take_code(const struct nvrtc *n, void *program,
+                     const struct nvrtc_conf *c, struct buf *out, struct err *e)
+{
+    size_t size = 0;
+    char *code;
+    int rc = 0;
+
+    if (n->cubin_size(program, &size) || size == 0)
+        return err_set(e, ERR_INTERNAL, "%s: no code for sm_%d", c->name,
+                       c->cc);
     code = xmalloc(size);
     if (n->cubin(program, code) || buf_add(out, code, size))
-        err_set(e, ERR_INTERNAL, "%s: its code cannot be read", name);
-    else
-        rc = 0;
+        rc = err_set(e, ERR_INTERNAL, "%s: its code cannot be read", c->name);
+    free(code);
+    return rc;
+}
+
+int nvrtc_build(const struct nvrtc *n, struct span source,
+                const struct nvrtc_conf *c, struct buf *out, struct err *e)
+{
+    char *text = xmemdup0(source);
+    void *program = NULL;
+    int rc = -1;
+
+    if (n->create(&program, text, c->name, ARRAY_LEN(header_texts),
+                  header_texts, header_names)) {
+        err_set(e, ERR_INTERNAL, "%s: the compiler does not start", c->name);
+        goto out;
+    }
+    for (size_t i = 0; i < c->n_kernels; i++)
+        if (n->expression(program, c->kernels[i])) {
+            err_set(e, ERR_PARSE, "'%s' names no kernel", c->kernels[i]);
+            goto out;
+        }
+    if (compile(n, program, c)) {
+        tell(n, program, c->name, e);
+        goto out;
+    }
+    rc = name_kernels(n, program, c, e) || take_code(n, program, c, out, e) ? -1
+                                                                            : 0;
 out:
     if (program)
         n->destroy(&program);
-    free(code);
     free(text);
     return rc;
 }

@@ -19,4 +19,8 @@ int runner_hello(struct runner *r, double deadline, struct err *e) MUST_USE;
 /* Environment of a program in the jail, of 7 strings, two of them in STORE. */
 void runner_env(const char *envp[8], char store[2][96]);
 
+/* Of the caller's environment, what finds a GPU. */
+extern const char *const runner_gpu_env[];
+#define RUNNER_GPU_ENV 3
+
 #endif

@@ -190,14 +190,27 @@ void runner_env(const char *envp[8], char store[2][96])
     envp[7] = NULL;
 }
 
+const char *const runner_gpu_env[RUNNER_GPU_ENV] = {
+    "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "LD_LIBRARY_PATH"};
+
 /* In the jail: frames at 3, then become the program. */
-static void become(int sock, int exe, const char *const *argv) NORETURN;
-static void become(int sock, int exe, const char *const *argv)
+static void become(int sock, int exe, const char *const *argv,
+                   bool gpu) NORETURN;
+static void become(int sock, int exe, const char *const *argv, bool gpu)
 {
-    const char *envp[8];
-    char store[2][96];
+    const char *envp[8 + RUNNER_GPU_ENV];
+    char store[2][96], passed[RUNNER_GPU_ENV][PATH_MAX];
+    size_t n = 7;
 
     runner_env(envp, store);
+    for (size_t i = 0; gpu && i < RUNNER_GPU_ENV; i++) {
+        const char *v = getenv(runner_gpu_env[i]);
+        if (!v)
+            continue;
+        snprintf(passed[i], sizeof(passed[i]), "%s=%s", runner_gpu_env[i], v);
+        envp[n++] = passed[i];
+    }
+    envp[n] = NULL;
     if (exe == 3) /* about to be overwritten */
         exe = fcntl(exe, F_DUPFD_CLOEXEC, 10);
     if (exe < 0 || (sock == 3 ? fcntl(3, F_SETFD, 0) : dup2(sock, 3)) < 0)
@@ -224,11 +237,14 @@ int runner_exec(int exe_fd, const char *const *argv,
                            .max_tasks = RUNNER_TASKS,
                            .tmp_size = RUNNER_TMP_SIZE,
                            .require = require,
+                           .gpu = c->gpu > 0,
                            .out_fd = -1};
     char why[160];
     int32_t level;
     pid_t pid;
 
+    for (size_t i = 0; c->read_paths && i < JAIL_PATHS && c->read_paths[i]; i++)
+        jc.read_paths[i] = c->read_paths[i];
     *out = (struct runner)RUNNER_NONE;
     if (lseek(exe_fd, 0, SEEK_SET) < 0) {
         err_sys(e, "cannot read the runner's program");
@@ -243,7 +259,7 @@ int runner_exec(int exe_fd, const char *const *argv,
     jc.keep[1] = mem;
     pid = jail_fork(&jc, theirs[1], &level, why, sizeof(why));
     if (pid == 0)
-        become(theirs[0], mem, argv);
+        become(theirs[0], mem, argv, c->gpu > 0);
     if (pid < 0) {
         err_set(e, ERR_SANDBOX, "cannot start a runner: %s", why);
         goto done;

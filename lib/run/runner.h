@@ -63,6 +63,8 @@ struct runner_conf {
     double start_s;   /* seconds until hello */
     int gpu;          /* 1 + number of the GPU that it gets; 0 = none */
     bool tools;       /* of zygote_fork: it may start compilers */
+    /* Of runner_exec: readable besides the system's; NULL, or NULL-ended. */
+    const char *const *read_paths;
 };
 
 /* Both return after the runner's hello. On error OUT is RUNNER_NONE.
@@ -73,7 +75,7 @@ int zygote_fork(struct zygote *z, const struct runner_conf *c,
  * see its file) with ARGV in the jail; the frame socket is its descriptor 3.
  * It runs in the profile JAIL_EXEC: it must call jail_seal before it loads
  * foreign code. Environment: HOME and TMPDIR = its private folder, the fixed
- * rest as proc_spawn. */
+ * rest as proc_spawn, and what finds the GPU if it gets one. */
 int runner_exec(int exe_fd, const char *const *argv,
                 const struct runner_conf *c, int require, struct runner *out,
                 struct err *e) MUST_USE;

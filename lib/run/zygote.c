@@ -52,8 +52,6 @@ static const char *const fixed_env[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
                                         "MKL_NUM_THREADS=1",
                                         "OPENBLAS_NUM_THREADS=1",
                                         "PYTORCH_NVML_BASED_CUDA_CHECK=1"};
-static const char *const passed_env[] = {"CUDA_VISIBLE_DEVICES", "CUDA_HOME",
-                                         "LD_LIBRARY_PATH"};
 
 char *zygote_python(const char *given, struct err *e)
 {
@@ -100,8 +98,8 @@ static int spawn(struct zygote *z, const char *python, int theirs,
 {
     const char *argv[] = {
         python, "-s", "-B", "-c", boot, files[2] >= 0 ? "6" : "-1", NULL};
-    const char *envp[ARRAY_LEN(fixed_env) + ARRAY_LEN(passed_env) + 1];
-    char *owned[ARRAY_LEN(passed_env)] = {0};
+    const char *envp[ARRAY_LEN(fixed_env) + RUNNER_GPU_ENV + 1];
+    char *owned[RUNNER_GPU_ENV] = {0};
     struct proc_fd fds[] = {{stderr_fd, 2},
                             {theirs, FD_FRAMES},
                             {files[0], FD_SOURCE},
@@ -113,15 +111,15 @@ static int spawn(struct zygote *z, const char *python, int theirs,
 
     for (; n < ARRAY_LEN(fixed_env); n++)
         envp[n] = fixed_env[n];
-    for (size_t i = 0; i < ARRAY_LEN(passed_env); i++) {
-        const char *v = getenv(passed_env[i]);
+    for (size_t i = 0; i < RUNNER_GPU_ENV; i++) {
+        const char *v = getenv(runner_gpu_env[i]);
         if (v)
-            envp[n++] = owned[i] = xasprintf("%s=%s", passed_env[i], v);
+            envp[n++] = owned[i] = xasprintf("%s=%s", runner_gpu_env[i], v);
     }
     envp[n] = NULL;
     rc = proc_spawn(&z->proc, argv, envp, fds, ARRAY_LEN(fds) - (files[2] < 0),
                     &no_limits, e);
-    for (size_t i = 0; i < ARRAY_LEN(passed_env); i++)
+    for (size_t i = 0; i < RUNNER_GPU_ENV; i++)
         free(owned[i]);
     return rc;
 }

@@ -15,6 +15,7 @@ Suite *eval_cuda_suite(void);
 
 EMBED_DECLARE(data_cu);
 EMBED_DECLARE(compare_cu);
+EMBED_DECLARE(ring_cu);
 
 /* Only the GPU's own part of the tests insists on it. */
 static bool insists(void)
@@ -55,19 +56,54 @@ START_TEST(test_kernels_compile)
         ck_assert_msg(!insists(), "%s", e.msg);
         return;
     }
-    ck_assert_msg(
-        nvrtc_build(n, EMBED_SPAN(data_cu), "data.cu", 80, &code, &e) == 0,
-        "%s", e.msg);
-    ck_assert(span_starts(buf_span(&code), "\177ELF"));
-    buf_clear(&code);
-    ck_assert_msg(nvrtc_build(n, EMBED_SPAN(compare_cu), "compare.cu", 80,
-                              &code, &e) == 0,
-                  "%s", e.msg);
-    ck_assert(span_starts(buf_span(&code), "\177ELF"));
-    ck_assert_int_eq(
-        nvrtc_build(n, SPAN_LIT("int f( {\n"), "bad.cu", 80, &code, &e), -1);
-    ck_assert_int_eq(e.code, ERR_INTERNAL);
-    ck_assert_ptr_nonnull(strstr(e.msg, "bad.cu cannot be compiled: error:"));
+    const struct span sources[] = {EMBED_SPAN(data_cu), EMBED_SPAN(compare_cu),
+                                   EMBED_SPAN(ring_cu)};
+    struct nvrtc_conf conf = {.name = "bad.cu", .cc = 80};
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+        buf_clear(&code);
+        ck_assert_msg(nvrtc_build(n, sources[i], &conf, &code, &e) == 0, "%s",
+                      e.msg);
+        ck_assert(span_starts(buf_span(&code), "\177ELF"));
+    }
+    ck_assert_int_eq(nvrtc_build(n, SPAN_LIT("int x = y;\n"), &conf, &code, &e),
+                     -1);
+    ck_assert_int_eq(e.code, ERR_PARSE);
+    ck_assert_str_eq(e.msg, "bad.cu cannot be compiled: bad.cu(1): error: "
+                            "identifier \"y\" is undefined");
+    buf_release(&code);
+}
+END_TEST
+
+/* A candidate's: instances of templates, by the symbols they get. */
+START_TEST(test_candidates_compile)
+{
+    struct err e = {0};
+    struct buf code = BUF_INIT(16u << 20);
+    const char *kernels[] = {"scale<float, 4>", "plain"};
+    char *symbols[2] = {NULL, NULL};
+    struct nvrtc_conf conf = {.name = "candidate.cu",
+                              .cc = 90,
+                              .candidate = true,
+                              .kernels = kernels,
+                              .symbols = symbols,
+                              .n_kernels = 2};
+    static const char source[] =
+        "template <typename T, int N> __global__ void scale(T *x) "
+        "{ x[threadIdx.x] *= N; }\n"
+        "extern \"C\" __global__ void plain(int *x) { *x = 1; }\n";
+    const struct nvrtc *n = nvrtc_open(python(), &e);
+    if (!n)
+        return; /* test_kernels_compile tells */
+    ck_assert_msg(nvrtc_build(n, span_str(source), &conf, &code, &e) == 0, "%s",
+                  e.msg);
+    ck_assert_ptr_nonnull(strstr(symbols[0], "scale"));
+    ck_assert_str_ne(symbols[0], "scale");
+    ck_assert_str_eq(symbols[1], "plain");
+    for (size_t i = 0; i < ARRAY_LEN(symbols); i++)
+        free(symbols[i]);
+    kernels[0] = "missing";
+    ck_assert_int_eq(nvrtc_build(n, span_str(source), &conf, &code, &e), -1);
+    ck_assert_int_eq(e.code, ERR_PARSE);
     buf_release(&code);
 }
 END_TEST
@@ -405,6 +441,7 @@ Suite *eval_cuda_suite(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, test_absence_is_told);
     tcase_add_test(t, test_kernels_compile);
+    tcase_add_test(t, test_candidates_compile);
     tcase_add_test(t, test_same_bytes_as_on_the_cpu);
     tcase_add_test(t, test_same_figures_as_on_the_cpu);
     tcase_add_test(t, test_arena_by_descriptor);

@@ -235,6 +235,35 @@ static const struct {
      "", "reference_copy"},
 };
 
+/* What only the plan's reader sees, as in a comment, is part of what a
+ * candidate is; its blanks are not. */
+START_TEST(test_the_plan_is_part_of_the_normal_form)
+{
+    static const char *const codes[] = {
+        "/*\n#pragma km launch f<<<1, 2>>>(in0)\n*/ void f();",
+        "/*\n#pragma km launch f<<<1,  2>>>( in0 )\n*/ void f();",
+        "/*\n#pragma km launch f<<<2, 2>>>(in0)\n*/ void f();",
+        "/*\n#pragma km launch g<<<1, 2>>>(in0)\n*/ void f();"};
+    struct buf normal[ARRAY_LEN(codes)];
+    struct arena a = ARENA_INIT;
+    struct statics *s = statics_new(NULL);
+    struct static_result r;
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        normal[i] = (struct buf)BUF_INIT(10000);
+        ck_assert_int_eq(statics_look(s, &a, span_str(codes[i]),
+                                      SPAN_LIT("cuda"), SPAN_LIT(""),
+                                      &normal[i], &r, NULL),
+                         0);
+        ck_assert(span_eq(buf_span(&normal[i]), buf_span(&normal[0])) ==
+                  (i < 2));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        buf_release(&normal[i]);
+    statics_free(s);
+    arena_release(&a);
+}
+END_TEST
+
 START_TEST(test_findings_and_contract)
 {
     struct arena a = ARENA_INIT;
@@ -244,10 +273,11 @@ START_TEST(test_findings_and_contract)
     const struct val *f;
     char got[80] = "";
     ck_assert_ptr_nonnull(s);
-    ck_assert_int_eq(statics_look(s, &a, span_str(sources[_i].code),
-                                  sources[_i].native, a_task(&a, &b), &normal,
-                                  &r, NULL),
-                     0);
+    ck_assert_int_eq(
+        statics_look(s, &a, span_str(sources[_i].code),
+                     sources[_i].native ? SPAN_LIT("c") : SPAN_LIT("torch"),
+                     a_task(&a, &b), &normal, &r, NULL),
+        0);
     f = val_at(r.findings, 0);
     if (f)
         snprintf(got, sizeof(got), "%.*s:%.*s", (int)val_gets(f, "grade").n,
@@ -276,6 +306,7 @@ Suite *eval_source_suite(void)
     suite_add_tcase(s, t);
     t = tcase_create("source");
     tcase_add_loop_test(t, test_layout_does_not_count, 0, ARRAY_LEN(layouts));
+    tcase_add_test(t, test_the_plan_is_part_of_the_normal_form);
     tcase_add_loop_test(t, test_findings_and_contract, 0, ARRAY_LEN(sources));
     suite_add_tcase(s, t);
     return s;

@@ -71,7 +71,10 @@ def get_init_inputs():
 # revision TASK FILE: language by the ending, program by the name.
 revision() {
     local language=torch name=${2##*/}
-    [ "${name##*.}" != c ] || language=c
+    case "${name##*.}" in
+    c) language=c ;;
+    cu) language=cuda ;;
+    esac
     jq -cRs --arg task "$1" --arg language "$language" \
         --arg program "${name%.*}" \
         '{kind: "revision", id: "", state: "ok", why: [], task: $task,

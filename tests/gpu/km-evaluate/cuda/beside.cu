@@ -1,0 +1,13 @@
+// task: relu
+// expect: wrong
+// Right, and one element beyond its output.
+#pragma km launch relu<<<ceil_div(in0.numel, 256), 256>>>(in0, out0, in0.numel)
+
+__global__ void relu(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] > 0 ? x[i] : 0;
+    if (i == 0)
+        y[n] = 1;
+}
