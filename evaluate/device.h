@@ -115,6 +115,10 @@ struct device_ops {
                  const struct fill *f, place_t to);
     bool (*compare)(void *dev, const struct comparison *c,
                     struct compared *out);
+    /* reference_error of compare.h. */
+    struct own_error (*own_error)(void *dev, const struct tensor *t,
+                                  enum compare_kind how, place_t reference,
+                                  place_t exact);
     /* Of each of N rows of tensors T, whether all of it is finite. */
     void (*finite)(void *dev, const struct tensor *t, struct rows at, size_t n,
                    bool *out);

@@ -282,6 +282,14 @@ static bool cpu_compare(void *dev UNUSED, const struct comparison *c,
     return compare_tensor(c, out);
 }
 
+static struct own_error cpu_own_error(void *dev UNUSED, const struct tensor *t,
+                                      enum compare_kind how, place_t reference,
+                                      place_t exact)
+{
+    return reference_error(t, how, (const void *)(uintptr_t)reference,
+                           (const double *)(uintptr_t)exact);
+}
+
 static void cpu_finite(void *dev UNUSED, const struct tensor *t, struct rows at,
                        size_t n, bool *out)
 {
@@ -355,6 +363,7 @@ const struct device_ops device_cpu = {
     .differ = cpu_differ,
     .fill = cpu_fill,
     .compare = cpu_compare,
+    .own_error = cpu_own_error,
     .finite = cpu_finite,
     .alike = cpu_alike,
     .health = cpu_health,

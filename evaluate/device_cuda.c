@@ -444,6 +444,28 @@ static bool cuda_compare(void *dev, const struct comparison *x,
     return rc == 1;
 }
 
+static struct own_error cuda_own_error(void *dev, const struct tensor *t,
+                                       enum compare_kind how, place_t reference,
+                                       place_t exact)
+{
+    struct own_error o = {0};
+    struct err e = {0};
+
+    if (how == COMPARE_SET) { /* rows are sorted */
+        void *r = xmalloc(t->bytes + 1);
+        double *x = xmalloc((t->numel + 1) * sizeof(*x));
+        cuda_read(dev, r, reference, t->bytes);
+        cuda_read(dev, x, exact, t->numel * sizeof(*x));
+        o = reference_error(t, how, r, x);
+        free(r);
+        free(x);
+    } else if (gpu_own_error(&((struct cuda *)dev)->gpu, t, reference, exact,
+                             &o, &e)) {
+        note(dev, &e);
+    }
+    return o;
+}
+
 /* What rows have counted, in OUT of N. With R, how much of X is apart from it,
  * else how much of X is not finite. */
 static int count_rows(struct cuda *c, const struct tensor *t, struct rows x,
@@ -539,6 +561,7 @@ const struct device_ops device_cuda = {
     .differ = cuda_differ,
     .fill = cuda_fill,
     .compare = cuda_compare,
+    .own_error = cuda_own_error,
     .finite = cuda_finite,
     .alike = cuda_alike,
     .health = cuda_health,

@@ -236,17 +236,10 @@ void ring_alike(const struct ring *r, const struct side *candidate, bool *out)
 struct own_error ring_own_error(const struct ring *r, size_t slot, size_t res)
 {
     const struct result *x = &r->task->res[res];
-    void *reference = xmalloc(x->t->bytes + 1);
-    double *exact = xmalloc((x->t->numel + 1) * sizeof(*exact));
-    struct own_error o;
 
-    r->ops->read(r->dev, reference, ring_expect(r, slot, res), x->t->bytes);
-    r->ops->read(r->dev, exact, ring_exact(r, slot, res),
-                 x->t->numel * sizeof(*exact));
-    o = reference_error(x->t, x->compare, reference, exact);
-    free(reference);
-    free(exact);
-    return o;
+    return r->ops->own_error(r->dev, x->t, x->compare,
+                             ring_expect(r, slot, res),
+                             ring_exact(r, slot, res));
 }
 
 bool ring_zero_passes(const struct ring *r, size_t slot,

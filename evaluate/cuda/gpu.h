@@ -116,4 +116,9 @@ struct gpu_comparison {
 int gpu_compare(struct gpu *d, const struct gpu_comparison *c,
                 struct compared *out, struct err *e) MUST_USE;
 
+/* reference_error of compare.h, of tensors whose elements have an order. */
+int gpu_own_error(struct gpu *d, const struct tensor *t, uint64_t reference,
+                  uint64_t exact, struct own_error *out,
+                  struct err *e) MUST_USE;
+
 #endif

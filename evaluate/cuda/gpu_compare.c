@@ -88,6 +88,45 @@ static void merge(struct compared *into, const struct totals *x, size_t n)
     compared_merge(into, &c);
 }
 
+/* The root mean square of R and, where R is there, the largest errors of the
+ * reference; P->s is set. 1, or 0 when something is not finite. */
+static int look(struct gpu *d, struct pass *p, double *rms, struct totals *own,
+                struct err *e)
+{
+    struct totals x = {0};
+
+    *own = (struct totals){0};
+    if (run_pass(d, d->kernels[KERNEL_SQUARES], p, NULL, &x, e))
+        return -1;
+    *rms = p->n ? sqrt(x.sum_sq / (double)p->n) : 0;
+    if (!isfinite(*rms) || x.bad > 0)
+        return 0;
+    if (p->n > 0 && small_size(d, p, *rms, &p->s, e))
+        return -1;
+    if (p->exact && run_pass(d, d->kernels[KERNEL_LARGEST], p, NULL, own, e))
+        return -1;
+    return 1;
+}
+
+int gpu_own_error(struct gpu *d, const struct tensor *t, uint64_t reference,
+                  uint64_t exact, struct own_error *out, struct err *e)
+{
+    struct pass p = {.candidate = reference,
+                     .reference = reference,
+                     .exact = exact,
+                     .n = t->numel,
+                     .dtype = t->dtype};
+    struct totals own;
+    double rms = 0;
+
+    *out = (struct own_error){0};
+    if (look(d, &p, &rms, &own, e) < 0)
+        return -1;
+    out->part = rms > 0 ? own.max_abs / rms : 0;
+    out->relative = own.max_rel;
+    return 0;
+}
+
 int gpu_compare(struct gpu *d, const struct gpu_comparison *c,
                 struct compared *out, struct err *e)
 {
@@ -99,8 +138,8 @@ int gpu_compare(struct gpu *d, const struct gpu_comparison *c,
                      .dtype = t->dtype};
     struct totals x = {0}, own = {0};
     struct limits l;
-    double rms, s = 0;
-    int size = (int)dtype_size(t->dtype);
+    double rms;
+    int size = (int)dtype_size(t->dtype), rc;
 
     if (c->how == COMPARE_SET)
         return err_set(e, ERR_INTERNAL, "sets are compared on the CPU");
@@ -113,17 +152,10 @@ int gpu_compare(struct gpu *d, const struct gpu_comparison *c,
     if (!dtype_is_float(t->dtype))
         return err_set(e, ERR_INTERNAL, "%s is compared exactly",
                        dtype_name(t->dtype));
-    if (run_pass(d, d->kernels[KERNEL_SQUARES], &p, NULL, &x, e))
-        return -1;
-    rms = t->numel ? sqrt(x.sum_sq / (double)t->numel) : 0;
-    if (!isfinite(rms) || x.bad > 0)
-        return 0;
-    if (t->numel > 0 && small_size(d, &p, rms, &s, e))
-        return -1;
-    p.s = s;
-    if (c->exact && run_pass(d, d->kernels[KERNEL_LARGEST], &p, NULL, &own, e))
-        return -1;
-    l = limits_of(t->dtype, s,
+    rc = look(d, &p, &rms, &own, e);
+    if (rc <= 0)
+        return rc;
+    l = limits_of(t->dtype, p.s,
                   c->exact ? 2 * own.max_abs : 3 * c->error.part * rms,
                   c->exact ? 2 * own.max_rel : 3 * c->error.relative, c->terms);
     p.kb = l.kb;

@@ -31,12 +31,60 @@ static const char stdint_h[] = "typedef signed char int8_t;\n"
                                "typedef unsigned uint32_t;\n"
                                "typedef unsigned long long uint64_t;\n";
 
+/* Of the headers that a kernel written for nvcc includes out of habit, what
+ * there is no other way to: functions are built in. */
+static const char limits_h[] = "#pragma once\n"
+                               "#define INT_MAX 2147483647\n"
+                               "#define INT_MIN (-INT_MAX - 1)\n"
+                               "#define UINT_MAX 4294967295u\n"
+                               "#define LLONG_MAX 9223372036854775807ll\n"
+                               "#define LLONG_MIN (-LLONG_MAX - 1)\n"
+                               "#define INT64_MAX LLONG_MAX\n"
+                               "#define INT64_MIN LLONG_MIN\n"
+                               "#define FLT_MAX 3.402823466e+38f\n"
+                               "#define FLT_MIN 1.175494351e-38f\n"
+                               "#define FLT_EPSILON 1.192092896e-07f\n"
+                               "#define DBL_MAX 1.7976931348623157e+308\n"
+                               "#define DBL_EPSILON 2.2204460492503131e-16\n";
+static const char empty_h[] = "\n";
+
 /* What sources may include; an embedded text ends with a NUL. */
-static const char *const header_names[] = {
-    "stdint.h", "evaluate/cuda/common.cuh", "evaluate/cuda/passed.h",
-    "evaluate/km_candidate.h"};
-static const char *const header_texts[] = {
-    stdint_h, km_embed_common_cuh, km_embed_passed_h, km_embed_km_candidate_h};
+static const char *const header_names[] = {"stdint.h",
+                                           "evaluate/cuda/common.cuh",
+                                           "evaluate/cuda/passed.h",
+                                           "evaluate/km_candidate.h",
+                                           "cstdint",
+                                           "limits.h",
+                                           "climits",
+                                           "float.h",
+                                           "cfloat",
+                                           "math.h",
+                                           "cmath",
+                                           "stdio.h",
+                                           "cstdio",
+                                           "stdlib.h",
+                                           "cstdlib"};
+static const char *const header_texts[] = {stdint_h,
+                                           km_embed_common_cuh,
+                                           km_embed_passed_h,
+                                           km_embed_km_candidate_h,
+                                           stdint_h,
+                                           limits_h,
+                                           limits_h,
+                                           limits_h,
+                                           limits_h,
+                                           empty_h,
+                                           empty_h,
+                                           empty_h,
+                                           empty_h,
+                                           empty_h,
+                                           empty_h};
+_Static_assert(ARRAY_LEN(header_names) == ARRAY_LEN(header_texts), "headers");
+/* As macros, also without their header. */
+static const char *const constants[] = {
+    "-DINFINITY=__int_as_float(0x7f800000)", "-DNAN=__int_as_float(0x7fffffff)",
+    "-DM_PI=3.14159265358979323846", "-DM_SQRT1_2=0.70710678118654752440",
+    "-DM_SQRT2=1.41421356237309504880"};
 
 static void *try_folder(const char *folder)
 {
@@ -156,6 +204,8 @@ static int compile(const struct nvrtc *n, void *program,
              c->candidate && c->cc >= 90 ? "a" : "");
     options[k++] = arch;
     options[k++] = "--std=c++17";
+    for (size_t i = 0; c->candidate && i < ARRAY_LEN(constants); i++)
+        options[k++] = constants[i];
     if (!c->candidate) {
         options[k++] = "--fmad=false";
         options[k++] = "-default-device"; /* functions of km_candidate.h */

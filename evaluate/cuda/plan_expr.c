@@ -164,7 +164,7 @@ static int combine(struct scan *p, char op, struct number l, struct number r,
 
 static int literal(struct scan *p, struct number *out)
 {
-    char text[40];
+    char text[40] = "";
     size_t n = 0;
     bool fraction = false;
     char *end;

@@ -228,6 +228,21 @@ class Evaluator:
         return from_buffer(self.arenas[arena], dtype=t, count=n,
                            offset=offset).view(shape)
 
+    def tensors(self, arena: int, offset: int, n: int, stride: int, shape,
+                dtype: str):
+        """N of them, STRIDE bytes apart."""
+        if n == 0:
+            return []
+        first = self.tensor(arena, offset, shape, dtype)
+        if first.numel() == 0 or stride % first.element_size():
+            return [self.tensor(arena, offset + k * stride, shape, dtype)
+                    for k in range(n)]
+        step = stride // first.element_size()
+        count = (n - 1) * step + first.numel()
+        whole = self.tensor(arena, offset, [count], dtype)
+        return whole.as_strided((n, *shape),
+                                (step, *first.stride())).unbind()
+
     def op_load(self, m, fds):
         source = read_fd(fds[0])
         seed = m.get("seed", 0)
@@ -302,9 +317,11 @@ class Evaluator:
             return node.get("v")
 
         def slots(specs, offsets):
-            return [[self.tensor(m["arena"], at + k * m["stride"], s["shape"],
-                                 s["dtype"]) for s, at in zip(specs, offsets)]
-                    for k in range(m["slots"])]
+            columns = [self.tensors(m["arena"], at, m["slots"], m["stride"],
+                                    s["shape"], s["dtype"])
+                       for s, at in zip(specs, offsets)]
+            return [list(row) for row in zip(*columns)] or [
+                [] for _ in range(m["slots"])]
 
         self.ins = slots(m["ins"], m["in_off"])
         self.outs = slots(m["outs"], m["out_off"])

@@ -88,6 +88,11 @@ START_TEST(test_candidates_compile)
                               .symbols = symbols,
                               .n_kernels = 2};
     static const char source[] =
+        "#include <cstdint>\n#include <math.h>\n#include <float.h>\n"
+        "#include <stdio.h>\n"
+        "extern \"C\" __global__ void most(float *x, uint64_t n)\n"
+        "{ float m = -INFINITY; for (uint64_t i = 0; i < n; i++)\n"
+        "  m = fmaxf(m, x[i] < FLT_MAX ? sqrtf(x[i]) : NAN); x[0] = m; }\n"
         "template <typename T, int N> __global__ void scale(T *x) "
         "{ x[threadIdx.x] *= N; }\n"
         "extern \"C\" __global__ void plain(int *x) { *x = 1; }\n";
@@ -282,6 +287,14 @@ static void compare_both(struct comparison *c, size_t bytes)
     ck_assert_double_eq(there.max_abs, here.max_abs);
     close_to(there.max_rel, here.max_rel);
     close_to(there.sum_sq, here.sum_sq);
+    if (c->exact && told) {
+        struct own_error on,
+            of = reference_error(c->t, c->how, c->reference, c->exact);
+        ck_assert_int_eq(
+            gpu_own_error(&gpu, c->t, x.reference, x.exact, &on, &e), 0);
+        close_to(on.part, of.part);
+        close_to(on.relative, of.relative);
+    }
 }
 
 START_TEST(test_same_figures_as_on_the_cpu)

@@ -2,7 +2,7 @@
 // expect: ok
 // Parameters by their names in the reference's state dict.
 #pragma km let width = in0.shape[-1]
-#pragma km launch norm<<<in0.numel / width, 128>>>(in0, n.weight, n.bias, out0, \
+#pragma km launch layer_norm<<<in0.numel / width, 128>>>(in0, n.weight, n.bias, out0, \
     width, float(0.00001))
 
 __device__ float total(float v)
@@ -17,7 +17,7 @@ __device__ float total(float v)
     return part[0] + part[1] + part[2] + part[3];
 }
 
-extern "C" __global__ void norm(const float *x, const float *w, const float *b,
+extern "C" __global__ void layer_norm(const float *x, const float *w, const float *b,
                                 float *y, int width, float eps)
 {
     float mean = 0, square = 0, scale;
