@@ -184,6 +184,7 @@ static int one_record(const struct stage *s, void *state, struct arena *a,
     return emit_rec(out, a, rec, e);
 }
 
+/* Of the stream IN, or without one of what the stage itself makes. */
 static int run_filter(const struct stage *s, void *state, struct rec_reader *in,
                       struct emit *out, struct err *e)
 {
@@ -193,7 +194,7 @@ static int run_filter(const struct stage *s, void *state, struct rec_reader *in,
 
     for (;;) {
         arena_reset(&a);
-        rc = rec_read(in, &a, &rec, e);
+        rc = in ? rec_read(in, &a, &rec, e) : s->next(state, &a, &rec, e);
         if (rc == KM_END) {
             rc = 0;
             break;
@@ -229,6 +230,11 @@ static void summary(const struct emit *out, double start)
             t.failed + out->lost, now_s() - start);
 }
 
+static bool makes_input(const struct stage *s)
+{
+    return s->makes_input && s->makes_input();
+}
+
 /* Everything between the opened streams; 0 or -1 with E. */
 static int run(const struct stage *s, struct stage_env *env,
                struct rec_reader *in, struct emit *out, struct err *e)
@@ -244,7 +250,7 @@ static int run(const struct stage *s, struct stage_env *env,
     if (rc == 0)
         rc = rec_write_header(out->w, s->spec.program, opt_record(&a, &s->spec),
                               env->upstream, e);
-    if (rc == 0 && in)
+    if (rc == 0 && (in || makes_input(s)))
         rc = run_filter(s, state, in, out, e);
     if (rc == 0 && s->finish)
         rc = s->finish(state, out, e);
@@ -286,7 +292,10 @@ int stage_main(int argc, char **argv, const struct stage *s)
     env.strict = common.strict;
     env.bare = common.bare;
     env.quiet = common.quiet;
-    if (s->accepts) {
+    if (makes_input(s)) {
+        if (common.input)
+            die_usage("no stream is read here: leave out --input");
+    } else if (s->accepts) {
         const char *name;
         int fd = open_input(&name);
         in = rec_reader_new(fd, name, common.bare);

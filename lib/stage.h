@@ -35,6 +35,13 @@ struct stage {
     /* Passes other kinds to process() too, which emits them itself where it
      * must keep their order with what it holds. */
     bool holds;
+    /* Of a stage that reads streams, optional: true (asked when the options are
+     * known) if this run makes its input itself. No stream is read then; `next`
+     * gives the records, which go the way of those read. */
+    bool (*makes_input)(void);
+    /* KM_OK with the next record in A, KM_END, -2: the run ends. One that can't
+     * be had is a record that says so (rec_fail). */
+    int (*next)(void *state, struct arena *a, struct val **rec, struct err *e);
     int (*open)(void **state, const struct stage_env *env, struct err *e);
     /* One record of an accepted kind, valid during the call only. -1: the
      * record is written with rec_fail(e->code); -2 ends the run. A source
