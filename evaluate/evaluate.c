@@ -6,13 +6,16 @@
  */
 #include "base.h"
 
+#include "evaluate/confusion.h"
 #include "evaluate/feedback.h"
+#include "evaluate/kernelbench_run.h"
 #include "evaluate/link.h"
 #include "evaluate/prepare.h"
 #include "evaluate/verdict.h"
 #include "io.h"
 #include "log.h"
 #include "pool.h"
+#include "progress.h"
 #include "run/jail.h"
 #include "stage.h"
 #include "store.h"
@@ -22,7 +25,7 @@
 #define TRIES 2
 
 static struct {
-    const char *tasks, *device, *profile, *store, *python;
+    const char *tasks, *compare, *device, *profile, *store, *python;
     bool no_store, weak, explain;
     double budget, timeout;
     int64_t seed, feedback;
@@ -38,6 +41,10 @@ static const struct opt options[] = {
     {OPT_GROUP, 0, "Evaluation", NULL, NULL, NULL, 0, 0, false},
     {OPT_STR, 't', "tasks", &opts.tasks, "FILE",
      "stream with the tasks (needed)", 0, 0, false},
+    {OPT_STR, 0, "compare", &opts.compare, "FILE",
+     "judge a run of KernelBench, its eval_results.json or the folder of it, "
+     "instead of a stream, and tell on stderr where the results differ",
+     0, 0, false},
     {OPT_STR, 0, "device", &opts.device, "NAME",
      "device to judge on; this build has: cpu, cuda (default: cpu)", 0, 0,
      true},
@@ -75,6 +82,9 @@ static const struct opt options[] = {
 
 struct evaluate {
     struct map tasks; /* id -> struct buf *, packed */
+    struct kb_places places;
+    struct kb_run *run; /* these three of --compare */
+    struct confusion *confusion;
     struct link link;
     struct store *store;
     struct prepare_conf prepare;
@@ -114,6 +124,8 @@ static int load_tasks(struct evaluate *s, const char *path, bool bare,
             break;
         }
         map_put(&s->tasks, rec_id(rec), b);
+        if (opts.compare)
+            kb_places_add(&s->places, rec);
         arena_reset(&a);
     }
     if (rc == KM_END)
@@ -133,6 +145,7 @@ static int evaluate_open(void **state, const struct stage_env *env,
                           .require = opts.weak ? JAIL_NONE : JAIL_FULL};
     *state = s;
     s->tasks = (struct map)MAP_INIT;
+    s->places = (struct kb_places)KB_PLACES_INIT;
     s->mem = s->verdict = (struct arena)ARENA_INIT;
     link_init(&s->link, &c);
     if (!opts.tasks) {
@@ -141,6 +154,12 @@ static int evaluate_open(void **state, const struct stage_env *env,
     }
     if (load_tasks(s, opts.tasks, env->bare, e))
         return -1;
+    if (opts.compare) {
+        s->run = kb_run_open(opts.compare, &s->places, e);
+        if (!s->run)
+            return -1;
+        s->confusion = confusion_new(opts.profile);
+    }
     if (!opts.no_store && store_open(&s->store, opts.store, "evaluate", e))
         return -1;
     s->jobs = env->jobs;
@@ -165,6 +184,9 @@ static void evaluate_close(void *state)
         free(s->tasks.entries[i].value);
     }
     map_release(&s->tasks);
+    kb_run_free(s->run);
+    kb_places_release(&s->places);
+    confusion_free(s->confusion);
     arena_release(&s->mem);
     arena_release(&s->verdict);
     free(s);
@@ -389,6 +411,8 @@ static int prepared(void *payload, struct span item, int status,
         make_verdict(s, a, rev, status, bytes, &v, e) ||
         emit_rec(s->out, a, rev, e) || emit_rec(s->out, a, v, e))
         return -1;
+    if (s->confusion)
+        confusion_add(s->confusion, rev, v);
     if (opts.explain)
         explain(v);
     return 0;
@@ -444,11 +468,42 @@ static int evaluate_process(void *state, struct arena *a, struct val *rec,
     return rc;
 }
 
+/* ---- a run of KernelBench in place of a stream ---- */
+
+static bool evaluate_makes_input(void)
+{
+    return opts.compare != NULL;
+}
+
+static int evaluate_next(void *state, struct arena *a, struct val **rec,
+                         struct err *e UNUSED)
+{
+    struct evaluate *s = state;
+    int rc = kb_run_next(s->run, a, rec);
+    if (rc == KM_OK && !rec_ok(*rec))
+        confusion_add(s->confusion, *rec, NULL);
+    return rc;
+}
+
+static void tell_comparison(const struct evaluate *s)
+{
+    struct buf b = BUF_INIT(128u << 20);
+    kb_run_report(s->run, &b);
+    confusion_print(s->confusion, &b);
+    progress_clear();
+    fwrite(b.p, 1, b.n, stderr);
+    buf_release(&b);
+}
+
 static int evaluate_finish(void *state, struct emit *out, struct err *e)
 {
     struct evaluate *s = state;
     s->out = out;
-    return s->pool && pool_drain(s->pool, e) ? -2 : 0;
+    if (s->pool && pool_drain(s->pool, e))
+        return -2;
+    if (s->run)
+        tell_comparison(s);
+    return 0;
 }
 
 static const char *const accepts[] = {"revision", NULL};
@@ -462,11 +517,15 @@ static const struct stage stage = {
                      "followed by its verdict.",
             .tables = {options, stage_common_opts, NULL},
             .epilogue = "  km-trajectories import run/ --tasks tasks.km |\n"
-                        "      km-evaluate --tasks tasks.km > verdicts.km\n",
+                        "      km-evaluate --tasks tasks.km > verdicts.km\n"
+                        "  km-evaluate --tasks kernelbench.km --compare "
+                        "runs/NAME > verdicts.km\n",
         },
     .name = "evaluate",
     .accepts = accepts,
     .holds = true,
+    .makes_input = evaluate_makes_input,
+    .next = evaluate_next,
     .open = evaluate_open,
     .process = evaluate_process,
     .finish = evaluate_finish,

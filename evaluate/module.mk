@@ -2,7 +2,8 @@
 PROGS += km-evaluate
 km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/prepare.c \
 	evaluate/build.c evaluate/verdict.c evaluate/feedback.c evaluate/static.c evaluate/normal.c evaluate/outcome.c \
-	evaluate/cuda/plan.c evaluate/cuda/plan_expr.c
+	evaluate/cuda/plan.c evaluate/cuda/plan_expr.c \
+	evaluate/kernelbench_run.c evaluate/kernelbench_results.c evaluate/confusion.c
 km-evaluate_ARCHIVES := run py
 
 INTERNAL_PROGS += km-judge km-runner-c km-runner-cuda
@@ -28,6 +29,7 @@ EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
 	evaluate/cuda/compare.cu evaluate/cuda/ring.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
 UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
+	evaluate/kernelbench_run.c evaluate/kernelbench_results.c evaluate/confusion.c \
 	evaluate/outcome.c evaluate/feedback.c evaluate/memory.c evaluate/device_cpu.c \
 	evaluate/device_cuda.c evaluate/cuda/cuda.c evaluate/cuda/plan.c \
 	evaluate/cuda/plan_expr.c evaluate/cuda/calibrate.c \
