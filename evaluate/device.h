@@ -47,8 +47,9 @@ struct device_ops {
     bool cpu_clock;
     /* Rings are captured once a placement, then replayed. */
     bool captures;
-    size_t align;  /* of tensors in a region: what its allocators give */
-    size_t slots;  /* of a ring, at most */
+    size_t align; /* of tensors in a region: what its allocators give */
+    size_t slots; /* of a ring, at most */
+    size_t (*slot_max)(void *dev); /* bytes of one forward's in and out */
     size_t strict; /* of a timed ring that are compared strictly, at most */
     double construct_s; /* deadline of what may have to be compiled */
     double ring_s;      /* wanted length of a ring */

@@ -330,10 +330,16 @@ static int cpu_health(void *dev UNUSED, struct err *e UNUSED)
     return 0;
 }
 
+static size_t cpu_slot_max(void *dev UNUSED)
+{
+    return (size_t)128 << 20;
+}
+
 const struct device_ops device_cpu = {
     .name = "cpu",
     .native = "c",
     .cpu_clock = true,
+    .slot_max = cpu_slot_max,
     .align = 64,
     .slots = 256,
     .strict = SIZE_MAX,

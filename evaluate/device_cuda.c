@@ -200,6 +200,12 @@ static size_t cuda_ring_bytes(void *dev)
     return ((struct cuda *)dev)->gpu.memory / RING_PART;
 }
 
+/* One slot is held some nine times when there is but one. */
+static size_t cuda_slot_max(void *dev)
+{
+    return ((struct cuda *)dev)->gpu.memory / 11;
+}
+
 static int64_t cuda_left(void *dev)
 {
     struct cuda *c = dev;
@@ -528,6 +534,7 @@ const struct device_ops device_cuda = {
     .name = "cuda",
     .native = "cuda",
     .captures = true,
+    .slot_max = cuda_slot_max,
     .align = 512,
     .slots = 4096,
     .strict = 16,

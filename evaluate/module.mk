@@ -8,7 +8,8 @@ km-evaluate_ARCHIVES := run py
 
 INTERNAL_PROGS += km-judge km-runner-c km-runner-cuda
 km-judge_SRCS := evaluate/judge.c evaluate/trial.c evaluate/trial_time.c \
-	evaluate/trial_verdict.c evaluate/reference.c evaluate/chain.c \
+	evaluate/trial_verdict.c evaluate/bench.c evaluate/reference.c \
+	evaluate/reference_configs.c evaluate/chain.c \
 	evaluate/ring.c evaluate/side.c evaluate/session.c evaluate/device.c \
 	evaluate/device_cpu.c evaluate/device_cuda.c evaluate/cuda/cuda.c \
 	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c \

@@ -128,12 +128,13 @@ bool ring_take_exact(struct ring *r, const struct side *d, size_t slot,
 {
     static const struct tensor one = {.dtype = KM_FLOAT64};
     struct err e = {0};
+    size_t most = MIN(r->cap, (size_t)EXACTS);
     bool finite = true, ok;
 
-    if (!r->exact.at && r->ops->region_new(r->dev, EXACTS * r->exact_stride + 1,
+    if (!r->exact.at && r->ops->region_new(r->dev, most * r->exact_stride + 1,
                                            false, &r->exact, &e))
         return false;
-    if (r->n_exact >= EXACTS)
+    if ((size_t)r->n_exact >= most)
         return false;
     r->exact_at[slot] = (uint8_t)++r->n_exact;
     for (size_t i = 0; i < r->task->n_res; i++) {

@@ -418,11 +418,15 @@ static int make_room(struct side *d, size_t slots, struct err *e)
     size_t need = side_need(d, slots);
     int rc = 0;
 
-    if (d->data_region.fd < 0 || d->data_region.size < need) {
+    /* Where slots are large, what is not needed is another's. */
+    bool spare = d->data_region.fd >= 0 && d->data_region.size > need &&
+                 d->data_region.size - need > d->ops->ring_bytes(d->dev);
+
+    if (d->data_region.fd < 0 || d->data_region.size < need || spare) {
         d->ops->region_free(d->dev, &d->data_region);
         rc = map_region(d, REGION_DATA, need, &d->data_region, e);
     }
-    if (rc == 0 && d->image.size < d->data_region.size) {
+    if (rc == 0 && (d->image.size < d->data_region.size || spare)) {
         d->ops->region_free(d->dev, &d->image);
         rc = d->ops->region_new(d->dev, d->data_region.size, false, &d->image,
                                 e);

@@ -9,8 +9,10 @@
 #include "evaluate/dtype.h"
 #include "val.h"
 
-#define TASK_TENSORS  64             /* inputs, and outputs */
-#define TASK_SLOT_MAX (128ull << 20) /* bytes of one forward's in and out */
+#define TASK_TENSORS 64 /* inputs, and outputs */
+#define TASK_SLOT_MAX                                                          \
+    (16ull << 30) /* bytes of one forward's in and out; a                      \
+                     device may set less */
 
 struct tensor {
     int dtype;

@@ -534,7 +534,7 @@ static int train_mode(struct trial *t, struct err *e)
     enum config_id c[SLOTS_MAX] = {CONFIG_D1};
     struct ring_plan p = {
         .config = c,
-        .n = 2,
+        .n = MIN(t->ref->slots, (size_t)2),
         .mode = MODE_TRAIN,
         .count_as = CONFIG_D1,
         .exact = -2,
@@ -607,8 +607,7 @@ int trial_run(struct trial *t, struct reference *ref,
     if (conf->profile != J_STRICT)
         t->no_chain = "only the strict profile chains";
     t->chained = !t->no_chain;
-    if (ring_init(&t->ring, &ref->f32, MAX(ref->slots, (size_t)CONFIG_COUNT),
-                  e))
+    if (ring_init(&t->ring, &ref->f32, ref->slots, e))
         return -1;
     for (int i = 0; i < CONFIG_COUNT; i++)
         t->cells[i][MODE_EVAL].why_not = ref->why_not[i];

@@ -86,8 +86,8 @@ static const struct {
      "[1], \"dtype\": \"int64\", \"lo\": 3, \"hi\": 2}]}",
      "range of an input"},
     {"{\"source\": \"s\", \"inputs\": [], \"outputs\": [{\"shape\": "
-     "[67108864], \"dtype\": \"float64\"}]}",
-     "above 128 MiB"},
+     "[2147483649], \"dtype\": \"float64\"}]}",
+     "above 16 GiB"},
 };
 
 START_TEST(test_bad_tasks_say_why)

@@ -28,11 +28,14 @@ class Model(torch.nn.Module):
     def forward(self, x):
         return x
 ' '[{"kind": "file"}]' "$y64"
+    task large 'import torch
+' "$x64" '[{"shape": [33554432], "dtype": "float32"}]'
     task ends 'import os
 os._exit(3)
 ' "$x64" "$y64"
 } >tasks
-for name in no_model raises random other_shape other_input ends unknown relu; do
+for name in no_model raises random other_shape other_input large ends unknown \
+    relu; do
     revision $name "$here/relu_clamp.py"
 done >revisions
 revision relu "$here/relu_clamp.py" |
