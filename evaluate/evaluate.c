@@ -93,6 +93,7 @@ struct evaluate {
     int jobs;
     struct pool *pool; /* made with the first revision */
     struct emit *out;
+    struct map seen;      /* run and program -> hash of its normal form */
     struct arena verdict; /* of one verdict */
 };
 
@@ -144,7 +145,7 @@ static int evaluate_open(void **state, const struct stage_env *env,
                           .python = opts.python,
                           .require = opts.weak ? JAIL_NONE : JAIL_FULL};
     *state = s;
-    s->tasks = (struct map)MAP_INIT;
+    s->tasks = s->seen = (struct map)MAP_INIT;
     s->places = (struct kb_places)KB_PLACES_INIT;
     s->mem = s->verdict = (struct arena)ARENA_INIT;
     link_init(&s->link, &c);
@@ -184,6 +185,9 @@ static void evaluate_close(void *state)
         free(s->tasks.entries[i].value);
     }
     map_release(&s->tasks);
+    for (size_t i = 0; i < s->seen.n; i++)
+        free(s->seen.entries[i].value);
+    map_release(&s->seen);
     kb_run_free(s->run);
     kb_places_release(&s->places);
     confusion_free(s->confusion);
@@ -342,6 +346,50 @@ static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
     return 0;
 }
 
+static struct span program_key(struct arena *a, const struct val *rev,
+                               const char *field)
+{
+    struct span run = val_gets(rev, "run"), task = val_gets(rev, "task");
+    struct span program = val_gets(rev, field);
+    return program.n
+               ? span_str(arena_printf(a, "%.*s\n%.*s\n%.*s", (int)task.n,
+                                       task.p, (int)run.n, run.n ? run.p : "",
+                                       (int)program.n, program.p))
+               : (struct span){"", 0};
+}
+
+/* Has an earlier revision that is REV's parent the same tokens? */
+static bool is_rewrite(struct evaluate *s, struct arena *a,
+                       const struct val *rev, const char *normal)
+{
+    struct span own = program_key(a, rev, "program");
+    struct span parent = program_key(a, rev, "parent");
+    const char *before = parent.n ? map_get(&s->seen, parent) : NULL;
+    bool same = before && strcmp(before, normal) == 0;
+
+    if (own.n && !map_has(&s->seen, own))
+        map_put(&s->seen, own, xstrdup(normal));
+    return same;
+}
+
+/* Not kept in the store: it is not the candidate's alone. */
+static void mark_rewrite(struct arena *a, struct val *v)
+{
+    const struct val *contract = val_get(v, "contract");
+    const struct val *codes = val_get(contract, "codes");
+    struct val *m, *l = val_list(a);
+
+    if (!contract || contract->type != VAL_MAP)
+        return;
+    m = val_copy(a, contract);
+    for (size_t i = 0; i < val_len(codes); i++)
+        val_push(a, l, val_at(codes, i));
+    val_push(a, l, val_strz(a, "trivial_rewrite"));
+    val_set(a, m, "codes", l);
+    val_set(a, m, "ok", val_bool(a, false));
+    val_set(a, v, "contract", m);
+}
+
 static int make_verdict(struct evaluate *s, struct arena *a,
                         const struct val *rev, int status, struct span bytes,
                         struct val **out, struct err *e)
@@ -352,6 +400,7 @@ static int make_verdict(struct evaluate *s, struct arena *a,
                               .feedback = (enum feedback_level)opts.feedback};
     struct buf *task = map_get(&s->tasks, val_gets(rev, "task"));
     struct prepared ready;
+    bool rewrite;
     int rc;
 
     if (!task) {
@@ -364,9 +413,15 @@ static int make_verdict(struct evaluate *s, struct arena *a,
         *out = verdict_failed(a, &p, e->code, e->msg);
         return 0;
     }
+    rewrite = is_rewrite(s, a, rev, ready.normal);
     rc = from_store(s, a, ready.key, &p, out, e);
-    if (rc)
-        return rc > 0 ? 0 : -2;
+    if (rc < 0)
+        return -2;
+    if (rc > 0) {
+        if (rewrite)
+            mark_rewrite(a, *out);
+        return 0;
+    }
     rc = judge(s, a, &p, &ready, buf_span(task), out, e);
     if (rc == -2)
         return -2;
@@ -374,7 +429,11 @@ static int make_verdict(struct evaluate *s, struct arena *a,
         *out = verdict_failed(
             a, &p, e->code == ERR_BAD_TASK ? ERR_BAD_TASK : ERR_INFRASTRUCTURE,
             e->msg);
-    return to_store(s, a, ready.key, *out, e) ? -2 : 0;
+    if (to_store(s, a, ready.key, *out, e))
+        return -2;
+    if (rewrite)
+        mark_rewrite(a, *out);
+    return 0;
 }
 
 static void explain(const struct val *v)

@@ -8,7 +8,8 @@ km-evaluate_ARCHIVES := run py
 
 INTERNAL_PROGS += km-judge km-runner-c km-runner-cuda
 km-judge_SRCS := evaluate/judge.c evaluate/trial.c evaluate/trial_time.c \
-	evaluate/trial_verdict.c evaluate/bench.c evaluate/reference.c \
+	evaluate/trial_verdict.c evaluate/trial_kernels.c \
+	evaluate/kernel_name.c evaluate/bench.c evaluate/reference.c \
 	evaluate/reference_configs.c evaluate/chain.c \
 	evaluate/ring.c evaluate/side.c evaluate/session.c evaluate/device.c \
 	evaluate/device_cpu.c evaluate/device_cuda.c evaluate/cuda/cuda.c \
@@ -28,7 +29,7 @@ km-runner-cuda_ARCHIVES := run
 km-runner-cuda_NOSAN := 1
 EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
 	evaluate/cuda/compare.cu evaluate/cuda/ring.cu evaluate/cuda/common.cuh evaluate/cuda/passed.h
-UNIT_SRCS += evaluate/compare.c evaluate/timing.c evaluate/generate.c \
+UNIT_SRCS += evaluate/kernel_name.c evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
 	evaluate/kernelbench_run.c evaluate/kernelbench_results.c evaluate/confusion.c \
 	evaluate/outcome.c evaluate/feedback.c evaluate/memory.c evaluate/device_cpu.c \

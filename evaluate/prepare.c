@@ -52,6 +52,14 @@ static void verdict_key(const struct worker *w, const struct val *rev,
     buf_release(&b);
 }
 
+static void sha256_one(struct span s, char hex[HASH_HEX + 1])
+{
+    struct sha256 *h = sha256_new();
+    sha256_add_field(h, s);
+    sha256_hex(h, hex);
+    sha256_free(h);
+}
+
 static int is_stored(struct worker *w, struct arena *a, const char *key,
                      struct err *e)
 {
@@ -94,7 +102,7 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
     struct static_result st;
     struct val *rev, *m = val_map(&a);
     struct buf *task;
-    char key[HASH_HEX + 1];
+    char key[HASH_HEX + 1], digest[HASH_HEX + 1];
     size_t used;
     bool native;
     int rc = -1, stored;
@@ -115,7 +123,9 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
     stored = is_stored(w, &a, key, e);
     if (stored < 0)
         goto out;
+    sha256_one(buf_span(&normal), digest);
     val_set(&a, m, "key", val_strz(&a, key));
+    val_set(&a, m, "normal", val_strz(&a, digest));
     val_set(&a, m, "stored", val_bool(&a, stored == 1));
     val_set(&a, m, "findings", st.findings);
     val_set(&a, m, "contract", st.contract);
@@ -144,6 +154,8 @@ int prepare_read(struct arena *a, struct span bytes, struct prepared *p,
         return -1;
     m = val_copy(a, m);
     snprintf(p->key, sizeof(p->key), "%s", arena_strdup(a, val_gets(m, "key")));
+    snprintf(p->normal, sizeof(p->normal), "%s",
+             arena_strdup(a, val_gets(m, "normal")));
     p->stored = val_getb(m, "stored", false);
     p->findings = val_get(m, "findings");
     p->contract = val_get(m, "contract");

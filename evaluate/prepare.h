@@ -24,8 +24,9 @@ struct prepare_conf {
 enum build_state { BUILD_NONE, BUILD_DONE, BUILD_REFUSED, BUILD_FAILED };
 
 struct prepared {
-    char key[HASH_HEX + 1]; /* of the verdict in the store */
-    bool stored;            /* it was there: nothing was compiled */
+    char key[HASH_HEX + 1];    /* of the verdict in the store */
+    char normal[HASH_HEX + 1]; /* of the source's normal form */
+    bool stored;               /* it was there: nothing was compiled */
     struct val *findings, *contract;
     struct span forbidden; /* text of a finding of grade forbid, or empty */
     enum build_state build;

@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-#define FIRST_C_S 10.0 /* of a first forward with nothing to compile or tune   \
-                        */
+#define FIRST_C_S                                                              \
+    10.0 /* of a first forward with nothing to compile or tune                 \
+          */
 #define REFINE_TIMES 3
 
 struct own_error *reference_error_of(const struct reference *ref,

@@ -45,6 +45,7 @@ struct reference {
     size_t n_chains;
     const char *no_chain; /* why not, or NULL */
     struct memory_figures memory;
+    struct val *kernels; /* [{name, ns}] of a forward; NULL = not asked yet */
 };
 
 /* REC is a task record (copied). ERR_BAD_TASK: the reference cannot be used;

@@ -323,6 +323,14 @@ int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
     return rc;
 }
 
+int side_profile(struct side *d, size_t n, double limit_s, struct err *e)
+{
+    struct val *m = request(d, "profile");
+
+    val_set(&d->tmp, m, "n", val_int(&d->tmp, (int64_t)n));
+    return call(d, m, NULL, 0, limit_s, NULL, e);
+}
+
 double side_turn_s(const struct side *d, const struct turn *t)
 {
     return d->ops->cpu_clock ? t->cpu_s : t->checked_s;

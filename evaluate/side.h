@@ -118,6 +118,11 @@ int side_capture(struct side *d, size_t n, const struct chain *chain, bool keep,
 int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
              double limit_s, struct turn *t, struct err *e) MUST_USE;
 
+/* Which kernels forwards of the first N slots run, as its process tells: the
+ * reply has [{name, ns}]. On a device that captures. */
+int side_profile(struct side *d, size_t n, double limit_s,
+                 struct err *e) MUST_USE;
+
 /* The time of a turn and of an empty one by the device's way of timing, in
  * seconds; and that of one of N forwards. */
 double side_turn_s(const struct side *d, const struct turn *t);

@@ -607,6 +607,7 @@ int trial_run(struct trial *t, struct reference *ref,
     if (conf->profile != J_STRICT)
         t->no_chain = "only the strict profile chains";
     t->chained = !t->no_chain;
+    t->library_share = -1;
     if (ring_init(&t->ring, &ref->f32, ref->slots, e))
         return -1;
     for (int i = 0; i < CONFIG_COUNT; i++)
@@ -625,8 +626,11 @@ int trial_run(struct trial *t, struct reference *ref,
     stale_weights(t);
     if (!t->ended && trial_pass(t, conf->profile) && trial_time(t, e))
         return -1;
-    if (!t->ended)
+    if (!t->ended) {
         t->outcome = trial_pass(t, J_STRICT) ? OUTCOME_OK : OUTCOME_WRONG;
+        if (t->timed)
+            trial_kernels(t);
+    }
     return confirm_busy(t, e);
 }
 

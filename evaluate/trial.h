@@ -62,6 +62,12 @@ struct trial {
     struct side *sampled;
     const char *eager; /* why rings are not captured, or NULL */
 
+    /* [{name, share, own}], of the time of a forward's kernels; the part of
+     * libraries, -1 = not known. */
+    struct val *kernels;
+    double library_share;
+    bool same_kernels; /* as the reference's, by name */
+
     enum outcome outcome;
     bool ended; /* the outcome stands, no more rings */
     const char *where, *cls, *message;
@@ -111,8 +117,13 @@ void trial_finding(struct trial *t, const char *code, enum grade g,
 int trial_alone(struct trial *t, struct err *e) MUST_USE;
 int trial_time(struct trial *t, struct err *e) MUST_USE;
 
+/* Ask what kernels a forward of the candidate runs: its last call. */
+void trial_kernels(struct trial *t);
+/* {library_share, grade, same_kernels, kernels}. */
+struct val *trial_contract(const struct trial *t);
+
 /* Fields of the verdict that the judge knows: outcome, ran, pass, correct,
- * findings, time, memory, detail. */
+ * findings, time, memory, detail, kernels. */
 struct val *trial_verdict(const struct trial *t);
 
 #endif

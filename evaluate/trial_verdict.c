@@ -160,5 +160,6 @@ struct val *trial_verdict(const struct trial *t)
     val_set(a, d, "no_float64",
             t->ref->has_f64 ? val_nil(a) : val_strz(a, t->ref->no_f64));
     val_set(a, m, "reference", d);
+    val_set(a, m, "kernels", trial_contract(t));
     return m;
 }

@@ -37,6 +37,30 @@ static struct val *all_findings(struct arena *a, const struct verdict_parts *p)
     return l;
 }
 
+/* What the source says, and which kernels ran. */
+static struct val *contract(struct arena *a, const struct verdict_parts *p)
+{
+    static const char *const fields[] = {"library_share", "kernels"};
+    const struct val *ran = val_get(p->judged, "kernels"), *codes;
+    struct val *m, *all = val_list(a);
+
+    if (!p->contract)
+        return val_nil(a);
+    m = val_copy(a, p->contract);
+    codes = val_get(p->contract, "codes");
+    for (size_t i = 0; i < val_len(codes); i++)
+        val_push(a, all, val_at(codes, i));
+    if (val_getb(ran, "same_kernels", false))
+        val_push(a, all, val_strz(a, "same_kernels"));
+    val_set(a, m, "codes", all);
+    if (val_gets(ran, "grade").n)
+        val_set(a, m, "grade", val_get(ran, "grade"));
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        val_set(a, m, fields[i],
+                val_get(ran, fields[i]) ? val_get(ran, fields[i]) : val_nil(a));
+    return m;
+}
+
 static void take(struct arena *a, struct val *v, const struct val *from,
                  const char *key)
 {
@@ -59,7 +83,7 @@ struct val *verdict_new(struct arena *a, const struct verdict_parts *p)
     take(a, v, j, "correct");
     val_set(a, v, "honest", val_bool(a, !finding_any(findings, GRADE_FORBID)));
     val_set(a, v, "findings", findings);
-    val_set(a, v, "contract", p->contract ? p->contract : val_nil(a));
+    val_set(a, v, "contract", contract(a, p));
     take(a, v, j, "time");
     take(a, v, j, "memory");
     val_set(a, v, "device", p->device ? p->device : val_nil(a));

@@ -35,6 +35,8 @@
  * shape than bound ends the ring there and is not copied. n = 0 is allowed at
  * any time and does nothing
  *            -> {nonce, outs: [{shape, dtype}]}, shapes of the last forward
+ *  profile   {n}  of a GPU's PyTorch runner: forwards of the first n slots
+ *            -> {kernels: [{name, ns}]}, the longest first
  *  bye       {}                             leaves, without a reply
  *
  * The first message is the runner's own: {op: "hello", kind: "torch" | "c",

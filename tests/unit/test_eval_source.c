@@ -4,6 +4,7 @@
 
 #include <check.h>
 
+#include "evaluate/kernel_name.h"
 #include "evaluate/normal.h"
 #include "evaluate/static.h"
 #include "evaluate/task.h"
@@ -235,6 +236,32 @@ static const struct {
      "", "reference_copy"},
 };
 
+static const struct {
+    const char *name, *base;
+    bool own;
+} kernels[] = {
+    {"relu_kernel", "relu_kernel", true},
+    {"void my::soft<float, 4>(float const*, int)", "soft", true},
+    {"relu", "relu", false}, /* only as part of a longer word */
+    {"void at::native::vectorized_elementwise_kernel<4, soft>(int, soft)",
+     "vectorized_elementwise_kernel", false},
+    {"void at::native::soft<float>(float*)", "soft", false},
+    {"sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32",
+     "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x128x32", false},
+    {"", "", false},
+    {"void <>", "", false},
+};
+
+START_TEST(test_whose_kernel)
+{
+    const struct span source =
+        SPAN_LIT("@triton.jit\ndef relu_kernel(x): ...\n'void soft(float *)'");
+    struct span name = span_str(kernels[_i].name);
+    ck_assert(span_is(kernel_base(name), kernels[_i].base));
+    ck_assert(kernel_is_own(name, source) == kernels[_i].own);
+}
+END_TEST
+
 /* What only the plan's reader sees, as in a comment, is part of what a
  * candidate is; its blanks are not. */
 START_TEST(test_the_plan_is_part_of_the_normal_form)
@@ -307,6 +334,7 @@ Suite *eval_source_suite(void)
     t = tcase_create("source");
     tcase_add_loop_test(t, test_layout_does_not_count, 0, ARRAY_LEN(layouts));
     tcase_add_test(t, test_the_plan_is_part_of_the_normal_form);
+    tcase_add_loop_test(t, test_whose_kernel, 0, ARRAY_LEN(kernels));
     tcase_add_loop_test(t, test_findings_and_contract, 0, ARRAY_LEN(sources));
     suite_add_tcase(s, t);
     return s;
