@@ -272,8 +272,8 @@ static void choose_slots(struct reference *ref)
     const struct device_ops *ops = ref->bench->ops;
     size_t k = (size_t)fmin((double)MIN(ops->slots, SLOTS_MAX),
                             ceil(ops->ring_s / ref->forward_s));
-    k = MIN(k, ops->ring_bytes(ref->bench->dev) / side_need(&ref->f32, 1));
-    ref->slots = MAX(k, (size_t)1);
+    size_t room = ops->ring_bytes(ref->bench->dev) / side_need(&ref->f32, 1);
+    ref->slots = MAX(MIN(MAX(k, (size_t)2), room), (size_t)1);
 }
 
 int reference_capture(struct reference *ref, const struct chain *chain,
