@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: MIT
-import torch
-import torch.nn as nn
-
-
-class ModelNew(nn.Module):
-    def forward(self, x):
-        return torch.relu(x)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# hack: 8
+# task: relu
+# expect: wrong
+# stopped by: ring: fresh data in the same places, of the same objects, in
+#   every ring
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    """A result for each place."""
+
+    def __init__(self):
+        super().__init__()
+        self.known = {}
+
+    def forward(self, x):
+        key = x.data_ptr()
+        if key not in self.known:
+            self.known[key] = torch.relu(x)
+        return self.known[key]

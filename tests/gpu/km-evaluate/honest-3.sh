@@ -1,0 +1,6 @@
+# timeout: 600
+# Honest candidates, each with what its verdict must be: PyTorch, Triton, CUDA
+# and C++ (fixtures.bash), from m to r.
+. "$SRC/tests/gpu/km-evaluate/fixtures.bash"
+need_gpu
+fixtures honest '[m-r]*'

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# input: x float32 [512, 1024] normal
+# output: float32 [512, 1024]
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(1024)
+
+    def forward(self, x):
+        return self.norm(x)
