@@ -210,16 +210,27 @@ size_t sample_places(size_t numel, uint64_t *out)
     return n;
 }
 
-double small_of(double *sample, size_t n, double rms_all)
+/* What is below the smallest normal number was rounded to few bits or none, in
+ * whatever order it was computed: t s covers it. In float16 such numbers still
+ * count, and t s is one step between them. */
+static double least_size(int dtype)
+{
+    return dtype == KM_FLOAT64   ? 0x1p-1022 / 1e-3
+           : dtype == KM_FLOAT16 ? 0x1p-24 / 1e-2
+                                 : 0x1p-126 / 1e-3;
+}
+
+double small_of(int dtype, double *sample, size_t n, double rms_all)
 {
     size_t some = 0;
+    double least = least_size(dtype);
     for (size_t i = 0; i < n; i++)
         if (sample[i] > 0 || sample[i] < 0)
             sample[some++] = fabs(sample[i]);
     if (some < SAMPLES_MIN)
-        return rms_all;
+        return fmax(rms_all, least);
     qsort(sample, some, sizeof(*sample), cmp_double);
-    return fmin(rms_all, SMALL_FACTOR * sample[some / 10]);
+    return fmax(fmin(rms_all, SMALL_FACTOR * sample[some / 10]), least);
 }
 
 /* s of compare.h. */
@@ -236,7 +247,7 @@ static double small_size(const struct tensor *t, const void *data,
             dtype_to_double(t->dtype, (const char *)data + at[i] * size, &v[i],
                             1);
     }
-    return small_of(v, n, rms_all);
+    return small_of(t->dtype, v, n, rms_all);
 }
 
 /* Largest |a - b| and |a - b| / max(|b|, s) so far. */

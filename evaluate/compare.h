@@ -14,12 +14,14 @@
  * where s is the size of a small element of R: 16 times the 10 % quantile of
  * what is not zero, at most the root mean square (which it is for normal and
  * uniform values), so that a zero tensor is wrong however small the output is,
- * and a few large columns give the small ones no room. E is the reference's
- * own error, the largest |r - R| of the tensor, or the largest |r - R| /
- * max(|R|, s) times max(|R|, s) where that is less; u the unit roundoff of what
- * sums are kept in (2^-24, for float64 2^-53) and n the number of elements that
- * one output element can depend on (a sum of n terms in any order is off by
- * about u sqrt(n) of its terms' size). Without R (a slot that the float64
+ * and a few large columns give the small ones no room; but so large that t s
+ * covers what lies below the dtype's smallest normal number (float16: one step
+ * between such numbers), which is rounded otherwise in another order. E is the
+ * reference's own error, the largest |r - R| of the tensor, or the largest |r -
+ * R| / max(|R|, s) times max(|R|, s) where that is less; u the unit roundoff of
+ * what sums are kept in (2^-24, for float64 2^-53) and n the number of elements
+ * that one output element can depend on (a sum of n terms in any order is off
+ * by about u sqrt(n) of its terms' size). Without R (a slot that the float64
  * reference did not run) r stands for it and 3 E, E scaled from the slots of
  * the same configuration that had R, for 2 E.
  *
@@ -94,7 +96,7 @@ struct limits limits_of(int dtype, double s, double own, double own_rel,
  * or column; how many. */
 size_t sample_places(size_t numel, uint64_t *out);
 /* s from N values of R there, which it reorders. */
-double small_of(double *sample, size_t n, double rms_all);
+double small_of(int dtype, double *sample, size_t n, double rms_all);
 
 /* Of the reference's own output against R, which is finite. */
 struct own_error reference_error(const struct tensor *t, enum compare_kind how,

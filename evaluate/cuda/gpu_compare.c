@@ -66,7 +66,7 @@ static int small_size(struct gpu *d, struct pass *p, double rms, double *s,
     if (gpu_write(d, from, at, n * sizeof(*at), e) == 0 &&
         gpu_launch(d, d->kernels[KERNEL_GATHER], n, arguments, e) == 0 &&
         gpu_read(d, v, to, n * sizeof(*v), e) == 0) {
-        *s = small_of(v, n, rms);
+        *s = small_of(p->dtype, v, n, rms);
         rc = 0;
     }
     free(at);

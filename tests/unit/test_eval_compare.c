@@ -72,6 +72,55 @@ START_TEST(test_zeros_fail_strict_however_small_the_output)
 }
 END_TEST
 
+/* Below the smallest normal number order decides what is left: a step between
+ * such numbers is no error, a normal number in their place is one. */
+START_TEST(test_numbers_that_underflow_are_rounding)
+{
+    enum { N = 256 };
+    float r[N] = {0}, c[N] = {0};
+    double exact[N];
+    struct compared out;
+    for (size_t i = 0; i < N; i++)
+        exact[i] = 4e-46;
+    c[7] = 0x1p-149f;
+    out = compare(c, r, exact, N, 0, 1);
+    ck_assert(compared_pass(&out, J_STRICT));
+    c[7] = 0x1p-127f; /* flushed to zero by one of both */
+    out = compare(c, r, exact, N, 0, 1);
+    ck_assert(compared_pass(&out, J_STRICT));
+    c[7] = 0x1p-124f;
+    out = compare(c, r, exact, N, 0, 1);
+    ck_assert_uint_eq(out.outside[J_STRICT], 1);
+}
+END_TEST
+
+/* Softmax in float16 is there where it is not normal: one step of 2^-24. */
+START_TEST(test_small_halfs_count)
+{
+    enum { N = 256 };
+    uint16_t r[N], c[N];
+    double exact[N];
+    struct tensor t = vec(KM_FLOAT16, N);
+    struct compared out = {0};
+    struct comparison k = {.t = &t,
+                           .how = COMPARE_CLOSE,
+                           .candidate = c,
+                           .reference = r,
+                           .exact = exact,
+                           .terms = 1};
+    for (size_t i = 0; i < N; i++) {
+        r[i] = c[i] = 50;
+        exact[i] = 50 * 0x1p-24;
+    }
+    c[7] = 51;
+    ck_assert(compare_tensor(&k, &out));
+    ck_assert(compared_pass(&out, J_STRICT));
+    c[7] = 52;
+    ck_assert(compare_tensor(&k, &out));
+    ck_assert_uint_eq(out.outside[J_STRICT], 1);
+}
+END_TEST
+
 /* One column of 1e6 among 64 of about 1: zeros in the others are no rounding,
  * neither beside the root mean square nor beside the large column's error. */
 START_TEST(test_large_columns_hide_no_small_ones)
@@ -343,6 +392,8 @@ Suite *eval_compare_suite(void)
     TCase *t = tcase_create("compare");
     tcase_add_loop_test(t, test_limits_by_hand, 0, 5);
     tcase_add_test(t, test_zeros_fail_strict_however_small_the_output);
+    tcase_add_test(t, test_numbers_that_underflow_are_rounding);
+    tcase_add_test(t, test_small_halfs_count);
     tcase_add_test(t, test_large_columns_hide_no_small_ones);
     tcase_add_test(t, test_own_error_of_the_reference_is_granted_twice);
     tcase_add_test(t, test_long_sums_get_their_rounding);
