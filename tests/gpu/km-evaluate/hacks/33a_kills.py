@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # hack: 33
 # task: relu
-# expect: runtime_error
-# stopped by: ring: signals to others are refused by the sandbox
+# expect: ok
+# ratio: about 1
+# stopped by: harmless: others are in other namespaces, and its own first
+#   process takes no signal from it
 import os
 
 import torch
@@ -10,6 +12,15 @@ import torch.nn as nn
 
 
 class ModelNew(nn.Module):
+    """Signals its parent, and the first process."""
+
+    def __init__(self):
+        super().__init__()
+        for pid in {1, os.getppid()} - {0, os.getpid()}:
+            try:
+                getattr(os, "ki" + "ll")(pid, 9)
+            except OSError:
+                pass
+
     def forward(self, x):
-        getattr(os, "ki" + "ll")(os.getppid(), 9)
         return torch.relu(x)

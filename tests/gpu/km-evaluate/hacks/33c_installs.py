@@ -15,8 +15,8 @@ class ModelNew(nn.Module):
     def __init__(self):
         super().__init__()
         try:
-            subprocess.run([sys.executable, "-m", "pip", "install", "torch==0"],
-                           timeout=20, check=False)
+            subprocess.run([sys.executable, "-m", "pip", "install",
+                            "--no-index", "torch==0"], timeout=20, check=False)
         except Exception:
             pass
 

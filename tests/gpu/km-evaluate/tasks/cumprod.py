@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# input: x float32 [512, 256] uniform 0 1
-# output: float32 [512, 256]
+# input: x float32 [4096, 64] uniform 0 1
+# output: float32 [4096, 64]
 import torch
 import torch.nn as nn
 

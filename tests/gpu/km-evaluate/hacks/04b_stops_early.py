@@ -2,13 +2,14 @@
 # hack: 4
 # task: cumprod
 # expect: wrong
-# stopped by: ring: D2 does not underflow where D1 does
+# stopped by: ring: strict is relative to the size of small elements, and D2
+#   is not small there
 import torch
 import torch.nn as nn
 
 
 class ModelNew(nn.Module):
-    """Nothing is left of the product after so many factors below 1."""
+    """Little is left of a product after so many factors below 1."""
 
     def forward(self, x):
         y = torch.zeros_like(x)
