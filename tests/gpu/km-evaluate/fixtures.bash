@@ -33,7 +33,7 @@ expectations() {
 }
 
 # judged EXPECTATIONS < VERDICTS: "ok NAME EXPECTED", or BAD and all that tells
-# why; on descriptor 3 what was measured.
+# why; and lines that begin with "#" for what was measured of the others.
 judged() {
     jq -rn --argjson all "$1" '
         def near($want; $r): $want == ""
@@ -109,7 +109,8 @@ fixtures() {
         revision "$name" "$file"
     done <by_task >revisions
     km-evaluate --bare --json --no-store --device "${KM_DEVICE:-cuda}" \
-        --budget "${BUDGET:-1}" --tasks tasks <revisions >verdicts
+        --budget "${BUDGET:-1}" --tasks tasks <revisions >verdicts ||
+        echo "km-evaluate: status $?"
     judged "$(expectations "${files[@]}")" <verdicts >said
     grep '^#' said >&2 || :
     grep -v '^#' said | sort -k 2 | cut -c -1500
