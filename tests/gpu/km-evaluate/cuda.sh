@@ -36,7 +36,7 @@ out() {
         '[{shape: [$a, $b], dtype: $t, compare: "close"}]'
 }
 {
-    module relu pass 'torch.relu(x)' "$(normal 256 1024)" "$(out 256 1024)"
+    module relu pass 'torch.relu(x)' "$(normal 2048 1024)" "$(out 2048 1024)"
     module softmax pass 'torch.softmax(x, 1)' "$(normal 2048 2048)" \
         "$(out 2048 2048)"
     module layer_norm 'self.n = nn.LayerNorm(1024)' 'self.n(x)' \

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# input: x float32 [256, 1024] normal
-# output: float32 [256, 1024]
+# input: x float32 [2048, 1024] normal
+# output: float32 [2048, 1024]
+# small: s/2048/256/g
 import torch
 import torch.nn as nn
 
