@@ -9,7 +9,7 @@
  * {ok: false, where, class, message, line}: `where` is load, construct,
  * forward or protocol, `class` the exception's class, `line` the line in the
  * source or 0. Text is cut by the runner, and again by the reader. Ops of the
- * evaluator's runners (runner.py and km-runner-c):
+ * evaluator's runners (runner.py, km-runner-c and km-runner-cuda):
  *
  *  load      {role: "reference" | "candidate", class: "Model", init: [...],
  *             seed, threads} + fd of the source (or of the shared object)
@@ -39,7 +39,7 @@
  *            -> {kernels: [{name, ns}]}, the longest first
  *  bye       {}                             leaves, without a reply
  *
- * The first message is the runner's own: {op: "hello", kind: "torch" | "c",
+ * The first message is the runner's own: {op: "hello", kind: "torch" | "c" | "cuda",
  * versions: {...}}, sent before any foreign code is loaded.
  */
 #ifndef KM_RUN_FRAMES_H
