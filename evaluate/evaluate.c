@@ -7,6 +7,7 @@
 #include "base.h"
 
 #include "evaluate/confusion.h"
+#include "evaluate/explain.h"
 #include "evaluate/feedback.h"
 #include "evaluate/kernelbench_run.h"
 #include "evaluate/link.h"
@@ -76,7 +77,7 @@ static const struct opt options[] = {
      "compilers and exceptions (default: 3)",
      0, FEEDBACK_LEVELS - 1, true},
     {OPT_FLAG, 0, "explain", &opts.explain, NULL,
-     "tell each verdict on stderr, in a few lines", 0, 0, false},
+     "tell each verdict on stderr, on one screen", 0, 0, false},
     {0},
 };
 
@@ -436,24 +437,6 @@ static int make_verdict(struct evaluate *s, struct arena *a,
     return 0;
 }
 
-static void explain(const struct val *v)
-{
-    struct span text = val_gets(v, "feedback"), note = val_gets(v, "note");
-    const struct val *f = val_get(v, "findings");
-    struct span s = text.n ? text : note;
-    char line[600];
-    fprintf(stderr, "%.8s %-14.*s %s\n", val_gets(v, "revision").p,
-            (int)val_gets(v, "outcome").n, val_gets(v, "outcome").p,
-            mask_text(line, sizeof(line), s));
-    for (size_t i = 0; i < val_len(f); i++) {
-        const struct val *x = val_at(f, i);
-        fprintf(stderr, "         %.*s %.*s: %s\n", (int)val_gets(x, "grade").n,
-                val_gets(x, "grade").p, (int)val_gets(x, "code").n,
-                val_gets(x, "code").p,
-                mask_text(line, sizeof(line), val_gets(x, "text")));
-    }
-}
-
 /* From the pool, in order of input. */
 static int prepared(void *payload, struct span item, int status,
                     struct span bytes, struct err *e)
@@ -473,7 +456,7 @@ static int prepared(void *payload, struct span item, int status,
     if (s->confusion)
         confusion_add(s->confusion, rev, v);
     if (opts.explain)
-        explain(v);
+        explain(stderr, rev, v);
     return 0;
 }
 

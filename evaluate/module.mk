@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-evaluate
 km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/prepare.c \
-	evaluate/build.c evaluate/verdict.c evaluate/feedback.c evaluate/static.c evaluate/normal.c evaluate/outcome.c \
+	evaluate/build.c evaluate/verdict.c evaluate/explain.c evaluate/feedback.c evaluate/static.c evaluate/normal.c evaluate/outcome.c \
 	evaluate/cuda/plan.c evaluate/cuda/plan_expr.c \
 	evaluate/kernelbench_run.c evaluate/kernelbench_results.c evaluate/confusion.c
 km-evaluate_ARCHIVES := run py

@@ -39,8 +39,8 @@
  *            -> {kernels: [{name, ns}]}, the longest first
  *  bye       {}                             leaves, without a reply
  *
- * The first message is the runner's own: {op: "hello", kind: "torch" | "c" | "cuda",
- * versions: {...}}, sent before any foreign code is loaded.
+ * The first message is the runner's own: {op: "hello", kind: "torch" | "c" |
+ * "cuda", versions: {...}}, sent before any foreign code is loaded.
  */
 #ifndef KM_RUN_FRAMES_H
 #define KM_RUN_FRAMES_H
