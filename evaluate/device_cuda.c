@@ -125,6 +125,8 @@ static void cuda_describe(void *dev, struct arena *a, struct val *map)
     val_set(a, map, "memory", val_int(a, (int64_t)g->memory));
     val_set(a, map, "cache", val_int(a, (int64_t)g->l2));
     val_set(a, map, "tf32", val_bool(a, true));
+    val_set(a, map, "max_clock_khz", val_int(a, g->clock));
+    val_set(a, map, "max_memory_clock_khz", val_int(a, g->memory_clock));
     val_set(a, map, "bandwidth", val_float(a, c->bandwidth));
     val_set(a, map, "node_ns", val_float(a, 1e9 * c->figures.node));
     val_set(a, map, "link_ns", val_float(a, 1e9 * c->figures.link));

@@ -11,12 +11,14 @@ EMBED_DECLARE(compare_cu);
 EMBED_DECLARE(ring_cu);
 
 /* CUdevice_attribute */
-#define ATTRIBUTE_UNITS 16
-#define ATTRIBUTE_L2    38
-#define ATTRIBUTE_MAJOR 75
-#define ATTRIBUTE_MINOR 76
-#define ATTRIBUTE_VMM   102 /* virtual memory management */
-#define ATTRIBUTE_FDS   103 /* handles as descriptors */
+#define ATTRIBUTE_CLOCK        13
+#define ATTRIBUTE_UNITS        16
+#define ATTRIBUTE_MEMORY_CLOCK 36
+#define ATTRIBUTE_L2           38
+#define ATTRIBUTE_MAJOR        75
+#define ATTRIBUTE_MINOR        76
+#define ATTRIBUTE_VMM          102 /* virtual memory management */
+#define ATTRIBUTE_FDS          103 /* handles as descriptors */
 
 #define STREAM_OWN 1 /* does not wait for the null stream */
 /* Blocks for each multiprocessor: enough for all of its threads. */
@@ -50,6 +52,10 @@ static int describe(struct gpu *d, int device, struct err *e)
         TRY(d, device_attribute(&vmm, ATTRIBUTE_VMM, device), "GPU") ||
         TRY(d, device_attribute(&fds, ATTRIBUTE_FDS, device), "GPU") ||
         TRY(d, device_attribute(&d->units, ATTRIBUTE_UNITS, device), "GPU") ||
+        TRY(d, device_attribute(&d->clock, ATTRIBUTE_CLOCK, device), "GPU") ||
+        TRY(d,
+            device_attribute(&d->memory_clock, ATTRIBUTE_MEMORY_CLOCK, device),
+            "GPU") ||
         TRY(d, device_memory(&d->memory, device), "memory of GPU") ||
         TRY(d, driver_version(&d->driver), "version of the driver"))
         return -1;

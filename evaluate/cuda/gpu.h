@@ -32,6 +32,7 @@ struct gpu {
     int ordinal;
     int cc;                         /* compute capability: 90 */
     int units;                      /* multiprocessors */
+    int clock, memory_clock;        /* the highest, kHz */
     int driver, compiler;           /* versions: 13000 */
     size_t l2, memory, granularity; /* bytes */
     char name[80];
