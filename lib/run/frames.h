@@ -6,13 +6,15 @@
  * sender's pid is the kernel's word (SCM_CREDENTIALS), not the sender's.
  *
  * Requests carry `op`; every request gets exactly one reply, {ok: true, ...} or
- * {ok: false, where, class, message, line}: `where` is load, construct,
- * forward or protocol, `class` the exception's class, `line` the line in the
- * source or 0. Text is cut by the runner, and again by the reader. Ops of the
- * evaluator's runners (runner.py, km-runner-c and km-runner-cuda):
+ * {ok: false, where, class, message, line}: `where` is load, construct, build
+ * (a compiler refused), forward or protocol, `class` the exception's class,
+ * `line` the line in the source or 0. Text is cut by the runner, and again by
+ * the reader. Ops of the evaluator's runners (runner.py, km-runner-c and
+ * km-runner-cuda):
  *
  *  load      {role: "reference" | "candidate", class: "Model", init: [...],
- *             seed, threads} + fd of the source (or of the shared object)
+ *             seed, threads} + fd of the source (or of the shared object), and
+ *             maybe of what a builder made of that source
  *            -> {state: [{name, shape, dtype, param: bool}]}: parameters, then
  *            buffers (those outside of the state dict too). class may name a
  *            free function: no state, called as it is
@@ -38,6 +40,13 @@
  *  profile   {n}  of a GPU's PyTorch runner: forwards of the first n slots
  *            -> {kernels: [{name, ns}]}, the longest first
  *  bye       {}                             leaves, without a reply
+ *
+ * A builder (builder.py) has one request; where is build for what a compiler
+ * refused, its words the message:
+ *
+ *  build     {class: "ModelNew", init: [...], arch: "9.0" | ""} + fd of the
+ *             source and of memory for what it makes
+ *            -> {size}                      bytes of it, 0 = nothing
  *
  * The first message is the runner's own: {op: "hello", kind: "torch" | "c" |
  * "cuda", versions: {...}}, sent before any foreign code is loaded.

@@ -8,4 +8,5 @@ RUN_SRCS += $(JAIL_SRCS) lib/run/runner_arena.c lib/run/frames.c lib/run/runner.
 SHLIBS += km-jail
 km-jail_SRCS := $(JAIL_SRCS) lib/run/runner_arena.c
 km-jail_PKGS := libseccomp
-EMBED += lib/run/runner.py lib/run/runner_cuda.py $(BUILD)/lib/km-jail.so
+EMBED += lib/run/runner.py lib/run/runner_cuda.py lib/run/builder.py \
+	$(BUILD)/lib/km-jail.so

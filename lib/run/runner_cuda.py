@@ -11,11 +11,10 @@ a capture on it then holds them.
 import ctypes
 import gc
 import os
-import sys
 
 from km_runner import (Evaluator, Fault, Module, Tensor, copy_, data_ptr,
                        describe, failure, flatten, library, no_calls, no_grad,
-                       no_modes, torch)
+                       no_modes, tools, torch)
 
 PER_THREAD = 2  # the handle cudaStreamPerThread
 RESULTS = 2     # the arena that torch allocates from
@@ -38,22 +37,19 @@ class Bytes:
 
 
 def narrow(gpu: int) -> None:
-    """Let this process see GPU number GPU of those it could see, as its first;
-    and let what compiles find its tools and a place."""
+    """Let this process see GPU number GPU of those it could see, as its
+    first."""
     shown = [x for x in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
              if x]
     os.environ["CUDA_VISIBLE_DEVICES"] = shown[gpu] if shown else str(gpu)
-    home = os.environ.get("CUDA_HOME") or "/usr/local/cuda"
-    os.environ["PATH"] = ":".join([os.path.dirname(sys.executable),
-                                   os.path.join(home, "bin"),
-                                   "/usr/local/bin:/usr/bin:/bin"])
     os.environ.pop("PYTORCH_NVML_BASED_CUDA_CHECK", None)
-    os.environ["NVCC_APPEND_FLAGS"] = "--default-stream per-thread"
     os.environ["TRITON_CACHE_DIR"] = os.path.join(os.getcwd(), "triton")
-    os.environ["TORCH_EXTENSIONS_DIR"] = os.path.join(os.getcwd(), "ext")
+    tools(True)
 
 
 class Cuda(Evaluator):
+    TOOLS = True
+
     def __init__(self, gpu: int):
         super().__init__()
         narrow(gpu)
