@@ -168,6 +168,7 @@ static int evaluate_open(void **state, const struct stage_env *env,
     s->prepare = (struct prepare_conf){.tasks = &s->tasks,
                                        .store = opts.store,
                                        .no_store = opts.no_store,
+                                       .python = opts.python,
                                        .require = c.require};
     return 0;
 }
@@ -241,31 +242,35 @@ static int to_store(struct evaluate *s, struct arena *a, const char *key,
     return rc;
 }
 
-/* Ask the judge; what was not the candidate's doing is tried once more. */
+/* Ask the judge; what was not the candidate's doing is tried once more. BUILT
+ * (may be empty) is what CODE compiled ahead. */
 static int ask(struct evaluate *s, struct arena *a, struct span task,
-               struct span code, struct span language, struct val **reply,
-               struct err *e)
+               struct span code, struct span built, struct span language,
+               struct val **reply, struct err *e)
 {
+    const struct span parts[] = {task, code, built};
+    static const char *const names[] = {"task", "candidate", "built"};
     struct val *m = val_map(a);
-    int fds[2] = {-1, -1}, rc = -1;
+    int fds[ARRAY_LEN(parts)], rc = -1;
+    size_t n = ARRAY_LEN(parts) - (built.n == 0), have = 0;
     val_set(a, m, "op", val_strz(a, "judge"));
     val_set(a, m, "language", val_str(a, language));
     val_set(a, m, "profile", val_strz(a, opts.profile));
     val_set(a, m, "budget", val_float(a, opts.budget));
     val_set(a, m, "seed", val_int(a, opts.seed));
-    fds[0] = io_memfd("task", task, true, e);
-    fds[1] = io_memfd("candidate", code, true, e);
-    for (int i = 0; rc && fds[0] >= 0 && fds[1] >= 0 && i < TRIES; i++) {
-        rc = link_call(&s->link, a, m, fds, 2, opts.timeout, reply, e);
+    while (have < n &&
+           (fds[have] = io_memfd(names[have], parts[have], true, e)) >= 0)
+        have++;
+    for (int i = 0; rc && have == n && i < TRIES; i++) {
+        rc = link_call(&s->link, a, m, fds, n, opts.timeout, reply, e);
         if (rc && e->code != ERR_CRASH && e->code != ERR_TIMEOUT &&
             e->code != ERR_INFRASTRUCTURE)
             break;
         if (rc)
             log_info("%s", e->msg);
     }
-    for (int i = 0; i < 2; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+    while (have)
+        close(fds[--have]);
     return rc;
 }
 
@@ -318,7 +323,9 @@ static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
 
     p->static_findings = ready->findings;
     p->contract = ready->contract;
-    p->built = native ? ready->build == BUILD_DONE : -1;
+    p->built = ready->build == BUILD_DONE                ? 1
+               : native || ready->build == BUILD_REFUSED ? 0
+                                                         : -1;
     if (!runs(s, language)) {
         set_outcome(p, a, OUTCOME_LOAD_FAILED,
                     SPAN_LIT("the device does not run candidates of this "
@@ -332,15 +339,18 @@ static int judge(struct evaluate *s, struct arena *a, struct verdict_parts *p,
                        ready->message.p);
     } else {
         rc = ask(s, a, task, native ? ready->object : val_gets(rev, "code"),
-                 language, &reply, e);
+                 native ? (struct span){"", 0} : ready->object, language,
+                 &reply, e);
         if (rc)
             return e->code == ERR_UNAVAILABLE || e->code == ERR_SANDBOX ? -2
                                                                         : -1;
         p->judged = reply;
-        /* The runner compiles: unless that failed, it is built. */
-        if (span_is(language, "cuda"))
-            p->built = !span_is(val_gets(reply, "outcome"),
-                                outcome_name(OUTCOME_BUILD_FAILED));
+        /* Where the runner compiles: unless that failed, it is built. */
+        if (span_is(val_gets(reply, "outcome"),
+                    outcome_name(OUTCOME_BUILD_FAILED)))
+            p->built = 0;
+        else if (span_is(language, "cuda"))
+            p->built = 1;
         p->device = device_map(s, a, reply, ready->compiler);
     }
     *out = verdict_new(a, p);
@@ -474,7 +484,7 @@ static int start(struct evaluate *s, struct err *e)
                            .result = prepared,
                            .payload = s,
                            .jobs = s->jobs,
-                           .cpu_s = 60,
+                           .cpu_s = 60, /* wall: 600, for builders too */
                            .max_item = 128u << 20};
     if (link_open(&s->link, e))
         return -1;

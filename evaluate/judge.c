@@ -8,8 +8,9 @@
  *                 km-runner-cuda
  *     -> {ok: true, device_class, languages: [...], device: {...}}
  *   {op: "torch"}   start the zygote now -> {ok: true, versions: {...}}
- *   {op: "judge", language, profile, budget, seed} + task record (msgpack) and
- *                 candidate (source or shared object)
+ *   {op: "judge", language, profile, budget, seed} + task record (msgpack),
+ *                 candidate (source or shared object), and what that source has
+ *                 compiled ahead, if anything
  *     -> {ok: true, ...fields of trial_verdict} or
  *        {ok: false, code: an error code, message}
  */
@@ -157,6 +158,7 @@ static int job_judge(struct judge *j, const struct val *msg, int *fds,
     if (!j->open || n_fds < 2)
         return err_set(e, ERR_PROTOCOL, "judge: not open, or no candidate");
     c.code_fd = fds[1];
+    c.built_fd = n_fds > 2 ? fds[2] : -1;
     if (gen_init(&j->gen, (uint64_t)val_geti(msg, "seed", 0), e) ||
         read_task(fds[0], a, &task, e) || job_torch(j, a, torch, e) ||
         prepare(j, task, e))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 PROGS += km-evaluate
 km-evaluate_SRCS := evaluate/evaluate.c evaluate/link.c evaluate/prepare.c \
-	evaluate/build.c evaluate/verdict.c evaluate/explain.c evaluate/feedback.c evaluate/static.c evaluate/normal.c evaluate/outcome.c \
+	evaluate/build.c evaluate/build_torch.c evaluate/verdict.c evaluate/explain.c evaluate/feedback.c evaluate/static.c evaluate/normal.c evaluate/outcome.c \
 	evaluate/cuda/plan.c evaluate/cuda/plan_expr.c \
 	evaluate/kernelbench_run.c evaluate/kernelbench_results.c evaluate/confusion.c
 km-evaluate_ARCHIVES := run py
@@ -32,7 +32,7 @@ EMBED += evaluate/km_candidate.h evaluate/cuda/data.cu \
 UNIT_SRCS += evaluate/kernel_name.c evaluate/compare.c evaluate/timing.c evaluate/generate.c \
 	evaluate/task.c evaluate/dtype.c evaluate/normal.c evaluate/static.c \
 	evaluate/kernelbench_run.c evaluate/kernelbench_results.c evaluate/confusion.c \
-	evaluate/outcome.c evaluate/feedback.c evaluate/memory.c evaluate/device_cpu.c \
+	evaluate/build_torch.c evaluate/outcome.c evaluate/feedback.c evaluate/memory.c evaluate/device_cpu.c \
 	evaluate/device_cuda.c evaluate/cuda/cuda.c evaluate/cuda/plan.c \
 	evaluate/cuda/plan_expr.c evaluate/cuda/calibrate.c \
 	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c

@@ -6,7 +6,7 @@
 #include "val.h"
 
 /* Raised whenever a verdict's meaning changes. */
-#define PROTOCOL_VERSION "5"
+#define PROTOCOL_VERSION "6"
 
 enum outcome {
     OUTCOME_OK,

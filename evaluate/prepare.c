@@ -4,6 +4,7 @@
 #include "evaluate/prepare.h"
 
 #include "evaluate/build.h"
+#include "evaluate/build_torch.h"
 #include "evaluate/static.h"
 #include "evaluate/verdict.h"
 #include "mem.h"
@@ -15,6 +16,7 @@ struct worker {
     struct statics *statics;
     struct store *store;
     struct builder builder;
+    struct torch_builder torch;
     struct err err; /* of the start, told with the first item */
 };
 
@@ -30,6 +32,10 @@ void *prepare_start(const struct prepare_conf *c)
     }
     w->builder.store = w->store;
     w->builder.require = w->conf->require;
+    w->torch = (struct torch_builder){.store = w->store,
+                                      .require = w->conf->require,
+                                      .python = w->conf->python,
+                                      .device_class = w->conf->device_class};
     return w;
 }
 
@@ -93,7 +99,30 @@ static void compile(struct worker *w, struct arena *a, struct span source,
     buf_release(&log);
 }
 
-/* OUT: a map, then the shared object. */
+/* What a PyTorch candidate compiles, ahead of the judge; with nothing made it
+ * goes there as it is. */
+static int compile_torch(struct worker *w, struct arena *a, struct span source,
+                         struct buf *task, struct val *m, struct buf *object,
+                         struct err *e)
+{
+    struct buf log = BUF_INIT(4000);
+    struct val *t;
+    size_t used;
+    int rc = val_unpack(a, buf_span(task), &used, &t, e);
+
+    if (rc == 0)
+        rc =
+            build_torch(&w->torch, source, val_get(t, "init"), object, &log, e);
+    if (rc == 1)
+        val_set(a, m, "message", val_text(a, buf_span(&log)));
+    if (rc == 1 || (rc == 0 && object->n))
+        val_set(a, m, "build",
+                val_int(a, rc == 1 ? BUILD_REFUSED : BUILD_DONE));
+    buf_release(&log);
+    return rc < 0 ? -1 : 0;
+}
+
+/* OUT: a map, then the shared object or what else was built. */
 int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
 {
     struct worker *w = state;
@@ -104,7 +133,8 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
     struct buf *task;
     char key[HASH_HEX + 1], digest[HASH_HEX + 1];
     size_t used;
-    bool native;
+    struct span code;
+    bool native, needed;
     int rc = -1, stored;
 
     if (!w->statics) {
@@ -113,11 +143,12 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
     }
     if (val_unpack(&a, item, &used, &rev, e))
         goto out;
+    code = val_gets(rev, "code");
     native = span_is(val_gets(rev, "language"), "c");
     task = map_get(w->conf->tasks, val_gets(rev, "task"));
-    if (statics_look(
-            w->statics, &a, val_gets(rev, "code"), val_gets(rev, "language"),
-            task ? buf_span(task) : (struct span){"", 0}, &normal, &st, e))
+    if (statics_look(w->statics, &a, code, val_gets(rev, "language"),
+                     task ? buf_span(task) : (struct span){"", 0}, &normal, &st,
+                     e))
         goto out;
     verdict_key(w, rev, buf_span(&normal), key);
     stored = is_stored(w, &a, key, e);
@@ -130,8 +161,13 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
     val_set(&a, m, "findings", st.findings);
     val_set(&a, m, "contract", st.contract);
     val_set(&a, m, "forbidden", val_strz(&a, st.forbidden));
-    if (native && !stored && !st.forbidden && task)
-        compile(w, &a, val_gets(rev, "code"), m, &object);
+    needed = !stored && !st.forbidden && task;
+    if (native && needed)
+        compile(w, &a, code, m, &object);
+    if (needed && span_is(val_gets(rev, "language"), "torch") &&
+        build_torch_wanted(code) &&
+        compile_torch(w, &a, code, task, m, &object, e))
+        goto out;
     rc = val_pack(out, m) || buf_addspan(out, buf_span(&object))
              ? err_set(e, ERR_TOO_LARGE, "the candidate is too large")
              : 0;

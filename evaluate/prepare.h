@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is done with a candidate ahead of the judge, in worker processes: its
- * normal form, static findings, and its compilation.
+ * normal form, static findings, and its compilation (of PyTorch candidates what
+ * they compile themselves).
  */
 #ifndef KM_EVALUATE_PREPARE_H
 #define KM_EVALUATE_PREPARE_H
@@ -14,7 +15,8 @@ struct prepare_conf {
     const struct map *tasks; /* id -> struct buf *, packed record */
     const char *store;       /* path, or NULL for the default */
     bool no_store;
-    int require; /* enum jail_level of compilers */
+    int require;        /* enum jail_level of compilers */
+    const char *python; /* of builders; NULL for the default */
     const char *device_class;
     const struct val *options; /* of verdicts; part of the key */
 };
@@ -32,7 +34,8 @@ struct prepared {
     enum build_state build;
     enum err_code code;
     struct span message, compiler;
-    struct span object; /* the shared object, borrowed */
+    /* The shared object, or of language torch what it compiled; borrowed. */
+    struct span object;
 };
 
 /* For lib/pool.h, in the worker. */

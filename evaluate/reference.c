@@ -156,7 +156,7 @@ out:
 
 static int load(struct reference *ref, struct side *d, int fd, struct err *e)
 {
-    int rc = side_load(d, "reference", "Model", ref->seed, fd, e);
+    int rc = side_load(d, "reference", "Model", ref->seed, &fd, 1, e);
     return reference_bad(rc, "the reference cannot be constructed", d, e);
 }
 

@@ -194,7 +194,7 @@ static void open_float64(struct reference *ref, struct gen *g, int fd)
         rc = bench_runner(ref->bench, false, d, (int64_t)ref->task.in_stride,
                           &e);
     if (!rc)
-        rc = side_load(d, "reference", "Model", ref->seed, fd, &e);
+        rc = side_load(d, "reference", "Model", ref->seed, &fd, 1, &e);
     if (!rc)
         rc = side_cast(d, KM_FLOAT64, &e);
     if (!rc)

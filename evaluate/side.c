@@ -105,7 +105,7 @@ static int read_state(struct side *d, const struct val *list, struct err *e)
 }
 
 int side_load(struct side *d, const char *role, const char *class_name,
-              uint64_t seed, int source_fd, struct err *e)
+              uint64_t seed, const int *fds, size_t n_fds, struct err *e)
 {
     struct val *m = request(d, "load");
     int rc;
@@ -114,7 +114,7 @@ int side_load(struct side *d, const char *role, const char *class_name,
     val_set(&d->tmp, m, "init", val_copy(&d->tmp, d->task->init));
     val_set(&d->tmp, m, "seed", val_int(&d->tmp, (int64_t)(seed >> 16)));
     val_set(&d->tmp, m, "threads", val_int(&d->tmp, 1));
-    rc = call(d, m, &source_fd, 1, d->ops->construct_s, NULL, e);
+    rc = call(d, m, fds, n_fds, d->ops->construct_s, NULL, e);
     if (rc)
         return rc;
     return read_state(d, val_get(d->reply, "state"), e);

@@ -77,9 +77,11 @@ void side_init(struct side *d, const struct device_ops *ops, void *dev,
 void side_close(struct side *d); /* idempotent */
 
 /* All return 0, 1 (the runner's reply said no), or -1 as session_call; the
- * reply is d->reply. */
+ * reply is d->reply. FDS: the source, and what it compiled ahead, if anything.
+ */
 int side_load(struct side *d, const char *role, const char *class_name,
-              uint64_t seed, int source_fd, struct err *e) MUST_USE;
+              uint64_t seed, const int *fds, size_t n_fds,
+              struct err *e) MUST_USE;
 /* Reference only: DTYPE for all floating parameters. */
 int side_cast(struct side *d, int dtype, struct err *e) MUST_USE;
 /* Values of d->state to OUT (d->state.bytes). */

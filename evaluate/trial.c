@@ -418,6 +418,7 @@ static int start(struct trial *t, struct err *e)
     struct side *d = &t->cand;
     const struct reference *ref = t->ref;
     uint64_t seed = ref->seed;
+    int fds[2] = {t->conf.code_fd, t->conf.built_fd};
     size_t unmatched = 0;
     int rc;
 
@@ -427,7 +428,7 @@ static int start(struct trial *t, struct err *e)
         return -1;
     t->memory.base = memory_base(d);
     t->left = d->ops->left(d->dev);
-    rc = side_load(d, "candidate", "ModelNew", seed, t->conf.code_fd, e);
+    rc = side_load(d, "candidate", "ModelNew", seed, fds, 1 + (fds[1] >= 0), e);
     if (rc)
         return trial_failed(t, rc, e);
     for (size_t i = 0; i < d->state.n; i++) {

@@ -14,6 +14,7 @@
 struct trial_conf {
     bool native; /* no PyTorch: CODE_FD is what its runner loads */
     int code_fd;
+    int built_fd;           /* what it compiled ahead, or -1 */
     enum judgement profile; /* what a candidate must pass to be timed */
     double budget_s;        /* of timing */
 };

@@ -77,7 +77,7 @@ static void profile_reference(struct reference *ref, struct gen *g)
     side_init(&d, ref->bench->ops, ref->bench->dev, &ref->task, -1);
     if (fd >= 0 &&
         !bench_runner(ref->bench, false, &d, (int64_t)ref->task.in_stride, &e))
-        rc = side_load(&d, "reference", "Model", ref->seed, fd, &e);
+        rc = side_load(&d, "reference", "Model", ref->seed, &fd, 1, &e);
     if (!rc)
         rc = side_state_set(&d, &ref->state, &e);
     if (!rc)
