@@ -328,17 +328,18 @@ bool all_finite(const struct tensor *t, const void *data)
     return true;
 }
 
-struct limits limits_of(int dtype, double s, double own, double own_rel,
-                        double terms)
+struct limits limits_of(int dtype, bool tf32, double s, double rms, double own,
+                        double own_rel, double times, double terms)
 {
     bool half = dtype == KM_FLOAT16 || dtype == KM_BFLOAT16;
+    double least = tf32 && dtype == KM_FLOAT32 ? 2 * TF32_ERROR : 0;
     return (struct limits){
         .kb = half ? 1e-2 : 1e-4,
         .kbv = half ? 1e-2 : 1e-3,
         .t = half ? 1e-2 : 1e-3,
         .s = s,
-        .own = own,
-        .own_rel = own_rel,
+        .own = fmax(times * own, least * rms),
+        .own_rel = fmax(times * own_rel, least),
         .ulps = 4 * fmin(dtype_roundoff(dtype), 0x1p-24) * sqrt(fmax(1, terms)),
     };
 }
@@ -436,9 +437,10 @@ bool compare_tensor(const struct comparison *c, struct compared *out)
     small = small_size(t, c->reference, c->exact, all);
     if (c->exact)
         max_difference(t, c->reference, c->exact, small, &own, &own_rel);
-    own = c->exact ? 2 * own : 3 * c->error.part * all;
-    own_rel = c->exact ? 2 * own_rel : 3 * c->error.relative;
-    l = limits_of(t->dtype, small, own, own_rel, c->terms);
+    l = c->exact ? limits_of(t->dtype, c->tf32, small, all, own, own_rel, 2,
+                             c->terms)
+                 : limits_of(t->dtype, c->tf32, small, all, c->error.part * all,
+                             c->error.relative, 3, c->terms);
     for (size_t at = 0; at < t->numel; at += CHUNK) {
         size_t n = MIN(t->numel - at, CHUNK);
         const char *pc = (const char *)c->candidate + at * size;

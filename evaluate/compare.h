@@ -23,7 +23,10 @@
  * that one output element can depend on (a sum of n terms in any order is off
  * by about u sqrt(n) of its terms' size). Without R (a slot that the float64
  * reference did not run) r stands for it and 3 E, E scaled from the slots of
- * the same configuration that had R, for 2 E.
+ * the same configuration that had R, for 2 E. Where products may be computed
+ * with TF32's precision E is at least TF32_ERROR times the root mean square or
+ * max(|R|, s): whether a library does so is its choice, kernel by kernel, and a
+ * candidate's too.
  *
  * NaN or infinity where the reference is finite fails all three.
  *
@@ -63,8 +66,14 @@ struct own_error {
     double relative; /* largest |r - R| / max(|R|, s) */
 };
 
+/* What TF32 may be off by, of the size of a sum of products with random signs:
+ * two roundings to 11 bits, or cuts, which are biased by as much again, and
+ * five standard deviations. Half precision's 8 bits are off by more. */
+#define TF32_ERROR 3e-3
+
 struct comparison {
     const struct tensor *t;
+    bool tf32; /* products of float32 may have its precision */
     enum compare_kind how;
     const void *candidate, *reference; /* of dtype t->dtype */
     const double *exact;               /* R, or NULL */
@@ -84,10 +93,11 @@ struct limits {
     double t, s, own, own_rel, ulps;
 };
 
-/* s, n and the allowance for the reference's own error (2 E) as above; this
- * absolute, and relative to max(|R|, s). */
-struct limits limits_of(int dtype, double s, double own, double own_rel,
-                        double terms);
+/* s, n and the allowance for the reference's own error as above: OWN is the
+ * largest error, OWN_REL that relative to max(|R|, s), of a tensor whose root
+ * mean square is RMS, each TIMES. */
+struct limits limits_of(int dtype, bool tf32, double s, double rms, double own,
+                        double own_rel, double times, double terms);
 
 #define COMPARE_SAMPLES 4096
 

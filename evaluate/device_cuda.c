@@ -435,6 +435,7 @@ static bool cuda_compare(void *dev, const struct comparison *x,
 {
     struct cuda *c = dev;
     struct gpu_comparison y = {.t = x->t,
+                               .tf32 = x->tf32,
                                .how = x->how,
                                .candidate = place_of(x->candidate),
                                .reference = place_of(x->reference),

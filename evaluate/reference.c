@@ -228,6 +228,21 @@ static int check_repeats(struct reference *ref, struct gen *g, struct ring *r,
     return rc;
 }
 
+/* On a GPU both sides may use TF32 where there are products. */
+static int find_products(struct reference *ref, struct err *e)
+{
+    struct side *d = &ref->f32;
+    int rc;
+
+    if (!d->ops->captures)
+        return 0;
+    rc = side_products(d, FIRST_S, e);
+    if (rc < 0)
+        return reference_bad(rc, "the reference's operators", d, e);
+    ref->task.tf32 = rc == 0 && val_getb(d->reply, "products", false);
+    return 0;
+}
+
 /* Twice the same data: shapes, time, memory, determinism. */
 static int try_forward(struct reference *ref, struct gen *g, struct err *e)
 {
@@ -261,6 +276,8 @@ static int try_forward(struct reference *ref, struct gen *g, struct err *e)
     }
     ref->forward_s = fmax(best, 1e-6);
     ref->threads = t.threads;
+    if (!rc)
+        rc = find_products(ref, e);
     if (!rc)
         rc = check_repeats(ref, g, &r, e);
     ring_release(&r);

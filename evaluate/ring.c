@@ -193,6 +193,7 @@ static void compare_result(const struct ring *r, place_t candidate, size_t slot,
 {
     struct comparison c = {
         .t = r->task->res[i].t,
+        .tf32 = r->task->tf32,
         .how = r->task->res[i].compare,
         .candidate = pointer(candidate),
         .reference = pointer(ring_expect(r, slot, i)),

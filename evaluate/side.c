@@ -323,6 +323,11 @@ int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
     return rc;
 }
 
+int side_products(struct side *d, double limit_s, struct err *e)
+{
+    return call(d, request(d, "products"), NULL, 0, limit_s, NULL, e);
+}
+
 int side_profile(struct side *d, size_t n, double limit_s, struct err *e)
 {
     struct val *m = request(d, "profile");

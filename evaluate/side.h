@@ -120,6 +120,9 @@ int side_capture(struct side *d, size_t n, const struct chain *chain, bool keep,
 int side_run(struct side *d, size_t first, size_t n, const struct chain *chain,
              double limit_s, struct turn *t, struct err *e) MUST_USE;
 
+/* Does a forward of slot 0 multiply matrices or convolve? The reply's
+ * `products`. Only the reference is asked. */
+int side_products(struct side *d, double limit_s, struct err *e) MUST_USE;
 /* Which kernels forwards of the first N slots run, as its process tells: the
  * reply has [{name, ns}]. On a device that captures. */
 int side_profile(struct side *d, size_t n, double limit_s,

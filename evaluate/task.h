@@ -63,6 +63,7 @@ struct task {
                                 inputs + outputs */
     bool any_float, any_int; /* among the inputs */
     bool stochastic;
+    bool tf32; /* its products may have that precision: set by who knows */
 };
 
 /* Fill T from record REC; all memory and text is A's or borrowed from REC.

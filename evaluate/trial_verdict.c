@@ -156,6 +156,7 @@ struct val *trial_verdict(const struct trial *t)
     val_set(a, d, "line", t->line > 0 ? val_int(a, t->line) : val_nil(a));
     val_set(a, m, "detail", d);
     d = val_map(a);
+    val_set(a, d, "tf32", val_bool(a, t->ref->task.tf32));
     val_set(a, d, "float64", val_bool(a, t->ref->has_f64));
     val_set(a, d, "no_float64",
             t->ref->has_f64 ? val_nil(a) : val_strz(a, t->ref->no_f64));

@@ -105,6 +105,7 @@ int gpu_rows(struct gpu *d, enum gpu_kernel kernel, uint64_t width, uint64_t n,
  */
 struct gpu_comparison {
     const struct tensor *t;
+    bool tf32;
     enum compare_kind how; /* not a set */
     uint64_t candidate, reference, exact;
     struct own_error error;

@@ -155,9 +155,10 @@ int gpu_compare(struct gpu *d, const struct gpu_comparison *c,
     rc = look(d, &p, &rms, &own, e);
     if (rc <= 0)
         return rc;
-    l = limits_of(t->dtype, p.s,
-                  c->exact ? 2 * own.max_abs : 3 * c->error.part * rms,
-                  c->exact ? 2 * own.max_rel : 3 * c->error.relative, c->terms);
+    l = c->exact ? limits_of(t->dtype, c->tf32, p.s, rms, own.max_abs,
+                             own.max_rel, 2, c->terms)
+                 : limits_of(t->dtype, c->tf32, p.s, rms, c->error.part * rms,
+                             c->error.relative, 3, c->terms);
     p.kb = l.kb;
     p.kbv = l.kbv;
     p.t = l.t;

@@ -37,6 +37,8 @@
  * shape than bound ends the ring there and is not copied. n = 0 is allowed at
  * any time and does nothing
  *            -> {nonce, outs: [{shape, dtype}]}, shapes of the last forward
+ *  products  {}   of a GPU's PyTorch runner: a forward of slot 0
+ *            -> {products: bool}: whether it multiplies matrices or convolves
  *  profile   {n}  of a GPU's PyTorch runner: forwards of the first n slots
  *            -> {kernels: [{name, ns}]}, the longest first
  *  bye       {}                             leaves, without a reply

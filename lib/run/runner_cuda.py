@@ -16,6 +16,11 @@ from km_runner import (Evaluator, Fault, Module, Tensor, copy_, data_ptr,
                        describe, failure, flatten, library, no_calls, no_grad,
                        no_modes, tools, torch)
 
+# ATen's operators that are products, and parts of the names of those that hold
+# some.
+PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv", "dot",
+            "vdot", "matmul", "linear"}
+WITH_PRODUCTS = ("convolution", "attention", "_rnn", "transformer_encoder")
 PER_THREAD = 2  # the handle cudaStreamPerThread
 RESULTS = 2     # the arena that torch allocates from
 CUDA_ON_DEVICE, CUDA_READ_WRITE, CUDA_HANDLE_FD = 1, 3, 1
@@ -285,6 +290,23 @@ class Cuda(Evaluator):
                 raise Fault("capture", x) from None
         self.wait()
         return {"table": table}
+
+    def op_products(self, m, fds):
+        """Whether a forward has what TF32 is allowed for."""
+        from torch.utils._python_dispatch import TorchDispatchMode
+        seen = set()
+
+        class Watch(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                seen.add(func.overloadpacket.__name__)
+                return func(*args, **(kwargs or {}))
+
+        with no_grad(), Watch():
+            self.model(*self.args[0])
+        self.wait()
+        return {"products": any(
+            name in PRODUCTS or any(p in name for p in WITH_PRODUCTS)
+            for name in seen)}
 
     def op_profile(self, m, fds):
         """Kernels of some forwards, as CUPTI tells this process of them."""

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "evaluate/compare.h"
+#include "evaluate/generate.h"
 #include "evaluate/timing.h"
 
 Suite *eval_compare_suite(void);
@@ -160,6 +161,70 @@ START_TEST(test_own_error_of_the_reference_is_granted_twice)
     c[0] = 1.01f + 0.0315f;
     out = compare(c, r, NULL, 2, 0.01, 1);
     ck_assert(!compared_pass(&out, J_STRICT));
+}
+END_TEST
+
+/* X with so many bits of its significand kept, rounded or cut. */
+static double kept(double x, int bits, bool cut)
+{
+    int exponent;
+    double m = ldexp(frexp(x, &exponent), bits);
+    return ldexp(cut ? trunc(m) : nearbyint(m), exponent - bits);
+}
+
+/* Sums of TERMS products of numbers of both signs, as a unit of matrix products
+ * forms them of operands with so many BITS (0 = all). */
+static void products(double *exact, float *out, size_t n, int bits, bool cut)
+{
+    enum { TERMS = 64 };
+    struct err e = {0};
+    struct gen g;
+    ck_assert_int_eq(gen_init(&g, 5, &e), 0);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, rounded = 0;
+        for (int k = 0; k < TERMS; k++) {
+            double x = gen_uniform(&g, -1, 1), y = gen_uniform(&g, -1, 1);
+            sum += x * y;
+            rounded += bits ? kept(x, bits, cut) * kept(y, bits, cut) : x * y;
+        }
+        exact[i] = sum;
+        out[i] = (float)rounded;
+    }
+}
+
+/* A reference that happens to be computed in float32 does not forbid the TF32
+ * that it was allowed; bfloat16 is something else. */
+START_TEST(test_tf32_is_granted_where_it_is_allowed)
+{
+    enum { N = 30000 };
+    static const struct {
+        int bits;
+        bool cut, tf32, pass;
+    } v[] = {{11, false, true, true},
+             {11, true, true, true},
+             {10, false, true, true},
+             {10, false, false, false},
+             {8, false, true, false},
+             {0, false, false, true}};
+    struct tensor t = vec(KM_FLOAT32, N);
+    struct compared out = {0};
+    double *exact = calloc(N, sizeof(*exact));
+    float *c = calloc(N, sizeof(*c)), *r = calloc(N, sizeof(*r));
+    struct comparison k = {.t = &t,
+                           .tf32 = v[_i].tf32,
+                           .candidate = c,
+                           .reference = r,
+                           .exact = exact,
+                           .terms = 64};
+    products(exact, r, N, 0, false);
+    products(exact, c, N, v[_i].bits, v[_i].cut);
+    ck_assert(compare_tensor(&k, &out));
+    ck_assert_msg(compared_pass(&out, J_STRICT) == v[_i].pass,
+                  "%d bits: %" PRIu64 " outside, largest difference %g",
+                  v[_i].bits, out.outside[J_STRICT], out.max_abs);
+    free(exact);
+    free(c);
+    free(r);
 }
 END_TEST
 
@@ -396,6 +461,7 @@ Suite *eval_compare_suite(void)
     tcase_add_test(t, test_small_halfs_count);
     tcase_add_test(t, test_large_columns_hide_no_small_ones);
     tcase_add_test(t, test_own_error_of_the_reference_is_granted_twice);
+    tcase_add_loop_test(t, test_tf32_is_granted_where_it_is_allowed, 0, 6);
     tcase_add_test(t, test_long_sums_get_their_rounding);
     tcase_add_test(t, test_nan_and_infinity_fail_everything);
     tcase_add_test(t, test_a_reference_that_is_not_finite_is_no_measure);

@@ -260,6 +260,7 @@ static void compare_both(struct comparison *c, size_t bytes)
     struct compared here = {0}, there = {0};
     uint64_t at = arena.at, step = (bytes + 4095) / 4096 * 4096;
     struct gpu_comparison x = {.t = c->t,
+                               .tf32 = c->tf32,
                                .how = c->how,
                                .candidate = at,
                                .reference = at + step,
@@ -315,6 +316,7 @@ START_TEST(test_same_figures_as_on_the_cpu)
             void *r = xcalloc(1, t.bytes + 8), *c = xcalloc(1, t.bytes + 8);
             double *exact = xcalloc(t.numel + 1, sizeof(*exact));
             struct comparison x = {.t = &t,
+                                   .tf32 = k % 2,
                                    .how = COMPARE_EXACT,
                                    .candidate = c,
                                    .reference = r,

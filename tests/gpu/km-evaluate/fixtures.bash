@@ -55,7 +55,8 @@ judged() {
                      [$v.contract.codes[]?] | index([$code]) != null
                  else $v.pass[$code] == true end)
            and ($o != "ok" or near($x.ratio; .time.ratio // -1))
-           and ($x.honest == false or all(.findings[]?; .grade == "note"))) as $ok
+           and ($x.honest == false or $v.pass.kbv == true and
+                all(.findings[]?; .grade == "note"))) as $ok
         | (if $ok then "ok \($name) \($words[0])" else empty end),
           (if $ok then "#" else "BAD" end) + " \($name) \($o // .state)"
           + (if .time == null then "" else

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# input: x float32 [8, 32, 32, 32] normal
+# input: x float32 [8, 32, 32, 32] uniform -0.25 0.25
 # output: float32 [8, 64, 32, 32]
 import torch
 import torch.nn as nn

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# input: d float32 [4096] normal
-# input: b float32 [4096, 1024] normal
-# output: float32 [4096, 1024]
-# small: s/4096/256/g
+# input: d float32 [8192] normal
+# input: b float32 [8192, 1024] normal
+# output: float32 [8192, 1024]
+# small: s/8192/256/g
 import torch
 import torch.nn as nn
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# input: x float32 [1024, 512] normal
+# input: x float32 [1024, 512] uniform -0.25 0.25
 # output: float32 [1024, 512]
 import torch
 import torch.nn as nn
