@@ -200,12 +200,9 @@ START_TEST(test_tf32_is_granted_where_it_is_allowed)
     static const struct {
         int bits;
         bool cut, tf32, pass;
-    } v[] = {{11, false, true, true},
-             {11, true, true, true},
-             {10, false, true, true},
-             {10, false, false, false},
-             {8, false, true, false},
-             {0, false, false, true}};
+    } v[] = {{11, false, true, true}, {11, true, true, true},
+             {10, false, true, true}, {10, false, false, false},
+             {8, false, true, false}, {0, false, false, true}};
     struct tensor t = vec(KM_FLOAT32, N);
     struct compared out = {0};
     double *exact = calloc(N, sizeof(*exact));
