@@ -75,6 +75,11 @@ struct device_ops {
     /* Bytes a second that one runner can move at best, caches included; a
      * forward cannot be faster than its necessary bytes over this. */
     double (*peak_bandwidth)(void *dev);
+    /* Operations a second of products whose operands are of DTYPE, TF32 for
+     * float32; NULL, or 0: not known. */
+    double (*peak_products)(void *dev, int dtype);
+    /* Bytes a second of its memory; NULL: not known. */
+    double (*bandwidth)(void *dev);
     /* Seconds that chaining adds to a captured forward; NULL: none that is
      * known. */
     double (*link_s)(void *dev);

@@ -27,11 +27,12 @@ struct cuda {
     struct gpu gpu;
     char class_name[32];
     struct gpu_figures figures;
-    double bandwidth;        /* of memory, read and written, bytes a second */
-    struct gpu_arena cold;   /* twice the cache */
-    struct gpu_arena places; /* of scatter and gather; what rows count */
-    int64_t own;             /* bytes of all regions */
-    struct err failed;       /* the first failure, code 0 = none */
+    double peaks[PEAK_COUNT]; /* of products, operations a second */
+    double bandwidth;         /* of memory, read and written, bytes a second */
+    struct gpu_arena cold;    /* twice the cache */
+    struct gpu_arena places;  /* of scatter and gather; what rows count */
+    int64_t own;              /* bytes of all regions */
+    struct err failed;        /* the first failure, code 0 = none */
 };
 
 /* Keep the first failure: its cause. */
@@ -98,14 +99,36 @@ static int cuda_open(void **dev, const char *python, struct err *e)
 
     c->cold.fd = c->places.fd = -1;
     if (gpu_open(&c->gpu, 0, python, e) ||
-        grow(c, &c->cold, MAX(2 * c->gpu.l2, (size_t)256 << 20), e) ||
+        grow(c, &c->cold,
+             MAX(2 * c->gpu.l2, MAX(PEAK_BYTES, (size_t)256 << 20)), e) ||
         measure_bandwidth(c, e) || gpu_calibrate(&c->gpu, &c->figures, e)) {
         cuda_close(c);
         return -1;
     }
+    gpu_peaks(&c->gpu, python, c->cold.at, c->peaks);
     snprintf(c->class_name, sizeof(c->class_name), "cuda:sm_%d", c->gpu.cc);
     *dev = c;
     return 0;
+}
+
+static const char *const peak_names[PEAK_COUNT] = {[PEAK_FP32] = "flops_fp32",
+                                                   [PEAK_TF32] = "flops_tf32",
+                                                   [PEAK_BF16] = "flops_bf16",
+                                                   [PEAK_FP16] = "flops_fp16"};
+
+static double cuda_peak_products(void *dev, int dtype)
+{
+    const struct cuda *c = dev;
+
+    return dtype == KM_FLOAT32    ? c->peaks[PEAK_TF32]
+           : dtype == KM_BFLOAT16 ? c->peaks[PEAK_BF16]
+           : dtype == KM_FLOAT16  ? c->peaks[PEAK_FP16]
+                                  : 0;
+}
+
+static double cuda_memory_bandwidth(void *dev)
+{
+    return ((struct cuda *)dev)->bandwidth;
 }
 
 static const char *cuda_class(void *dev)
@@ -128,6 +151,9 @@ static void cuda_describe(void *dev, struct arena *a, struct val *map)
     val_set(a, map, "max_clock_khz", val_int(a, g->clock));
     val_set(a, map, "max_memory_clock_khz", val_int(a, g->memory_clock));
     val_set(a, map, "bandwidth", val_float(a, c->bandwidth));
+    for (int i = 0; i < PEAK_COUNT; i++)
+        val_set(a, map, peak_names[i],
+                c->peaks[i] > 0 ? val_float(a, c->peaks[i]) : val_nil(a));
     val_set(a, map, "node_ns", val_float(a, 1e9 * c->figures.node));
     val_set(a, map, "link_ns", val_float(a, 1e9 * c->figures.link));
 }
@@ -554,6 +580,8 @@ const struct device_ops device_cuda = {
     .chill = cuda_chill,
     .idle = cuda_idle,
     .peak_bandwidth = cuda_bandwidth,
+    .peak_products = cuda_peak_products,
+    .bandwidth = cuda_memory_bandwidth,
     .link_s = cuda_link,
     .taken = cuda_taken,
     .left = cuda_left,

@@ -432,6 +432,29 @@ int reference_expect(struct reference *ref, struct ring *r, struct gen *g,
     return reference_exact(ref, r, g, exact, e);
 }
 
+/* A reference that is mostly products, takes a while, and far longer than the
+ * machine needs for so many operations and bytes: a library in the wrong mode,
+ * or one that is not there. */
+#define SLOW_S     200e-6
+#define SLOW_TIMES 10
+
+static bool is_slow(const struct reference *ref)
+{
+    const struct device_ops *ops = ref->bench->ops;
+    const struct task *t = &ref->task;
+    double peak, floor_s;
+
+    if (!t->tf32 || !t->n_out || !ops->peak_products || !ops->bandwidth ||
+        ref->forward_s < SLOW_S)
+        return false;
+    peak = ops->peak_products(ref->bench->dev, t->out[0].t.dtype);
+    if (peak <= 0 || t->flops <= 0)
+        return false;
+    floor_s = fmax(t->flops / peak, (double)t->necessary_bytes /
+                                        ops->bandwidth(ref->bench->dev));
+    return ref->forward_s > SLOW_TIMES * floor_s;
+}
+
 static double count_terms(const struct reference *ref)
 {
     double n = 0;
@@ -483,6 +506,7 @@ int reference_open(struct reference **out, struct bench *b,
         if (ref->slots < before + before / 2)
             break;
     }
+    ref->slow = is_slow(ref);
     if (reference_configs(ref, g, fd, e) || try_train(ref, g, e))
         goto out;
     rc = 0;

@@ -34,6 +34,7 @@ struct reference {
     int threads;     /* that its process has */
     bool stateful;   /* a forward changes the state in eval mode */
     bool degenerate; /* zeros would pass everywhere */
+    bool slow;       /* far from what the machine can, for what it computes */
     /* E / s of each result under each configuration */
     struct own_error *error;
     double terms;

@@ -255,6 +255,7 @@ int task_parse(struct task *t, struct arena *a, const struct val *rec,
         return bad(e, "no output has an element: nothing to compare");
     if (t->in_bytes + t->out_bytes > TASK_SLOT_MAX)
         return bad(e, "inputs and outputs above 16 GiB");
+    t->flops = (double)MAX(val_geti(rec, "flops", 0), (int64_t)0);
     t->necessary_bytes = val_geti(rec, "bytes", 0);
     if (t->necessary_bytes <= 0)
         t->necessary_bytes = (int64_t)(t->in_bytes + t->out_bytes);

@@ -61,6 +61,7 @@ struct task {
     size_t res_stride;
     int64_t necessary_bytes; /* traffic of one forward; from the record, else
                                 inputs + outputs */
+    double flops; /* of one forward, from the record; 0 = not known */
     bool any_float, any_int; /* among the inputs */
     bool stochastic;
     bool tf32; /* its products may have that precision: set by who knows */

@@ -616,6 +616,10 @@ int trial_run(struct trial *t, struct reference *ref,
     if (ref->degenerate)
         trial_finding(t, "degenerate_task", GRADE_NOTE,
                       "zeros would pass: the task cannot tell");
+    if (ref->slow)
+        trial_finding(t, "slow_baseline", GRADE_NOTE,
+                      "the reference takes over ten times what its products "
+                      "and bytes need here: is it set up right?");
     if (trial_alone(t, e) || start(t, e))
         return -1;
     if (!t->ended && correctness(t, e))

@@ -42,6 +42,13 @@ struct nvrtc {
 #include "evaluate/cuda/cuda.def"
 };
 
+/* The first of NAMES that can be opened: in CUDA_HOME, where the system looks,
+ * by PACKAGES (patterns below the interpreter's prefix) of PYTHON (NULL: none),
+ * and where the toolkit mostly is. NULL: there is none. */
+void *cuda_library(const char *const *names, size_t n_names,
+                   const char *const *packages, size_t n_packages,
+                   const char *python);
+
 /* Open it, once for the process; ERR_UNAVAILABLE says what there is not. */
 const struct cuda_driver *cuda_driver(struct err *e);
 /* libnvrtc of CUDA_HOME, of the system, or of PYTHON's packages (NULL: none).

@@ -91,6 +91,14 @@ struct gpu_figures {
 int gpu_calibrate(struct gpu *d, struct gpu_figures *out,
                   struct err *e) MUST_USE;
 
+enum gpu_peak { PEAK_FP32, PEAK_TF32, PEAK_BF16, PEAK_FP16, PEAK_COUNT };
+/* Operations a second of products of large matrices by cuBLAS, found as
+ * nvrtc_open finds its library; 0 where there is none. AT: 192 MiB to work in.
+ */
+#define PEAK_BYTES ((size_t)192 << 20)
+void gpu_peaks(struct gpu *d, const char *python, uint64_t at,
+               double out[PEAK_COUNT]);
+
 /* For the judge's own kernels: blocks for N units of work, and a start. */
 size_t gpu_blocks(const struct gpu *d, uint64_t n);
 int gpu_launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,

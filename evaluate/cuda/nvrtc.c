@@ -2,7 +2,6 @@
 #include "base.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 
 #include "embed.h"
 #include "evaluate/cuda/cuda.h"
@@ -86,60 +85,6 @@ static const char *const constants[] = {
     "-DM_PI=3.14159265358979323846", "-DM_SQRT1_2=0.70710678118654752440",
     "-DM_SQRT2=1.41421356237309504880"};
 
-static void *try_folder(const char *folder)
-{
-    void *lib = NULL;
-    for (size_t i = 0; !lib && i < ARRAY_LEN(names); i++) {
-        char *path = xasprintf("%s/%s", folder, names[i]);
-        lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        free(path);
-    }
-    return lib;
-}
-
-/* The folder above the one that PYTHON lies in, as it is called: that of a
- * virtual environment is a link. */
-static void *try_packages(const char *python)
-{
-    const char *end = strrchr(python, '/');
-    size_t n = end ? (size_t)(end - python) : 0;
-    void *lib = NULL;
-    while (n > 0 && python[n - 1] != '/')
-        n--;
-    for (size_t i = 0; n > 0 && !lib && i < ARRAY_LEN(packages); i++) {
-        char *pattern = xasprintf("%.*s%s", (int)n, python, packages[i]);
-        glob_t g;
-        if (glob(pattern, 0, NULL, &g) == 0) {
-            for (size_t k = 0; k < g.gl_pathc && !lib; k++)
-                lib = dlopen(g.gl_pathv[k], RTLD_NOW | RTLD_LOCAL);
-            globfree(&g);
-        }
-        free(pattern);
-    }
-    return lib;
-}
-
-static void *open_library(const char *python)
-{
-    const char *home = getenv("CUDA_HOME");
-    void *lib = NULL;
-    if (home && *home) {
-        char *folder = xasprintf("%s/lib64", home);
-        lib = try_folder(folder);
-        free(folder);
-    }
-    for (size_t i = 0; !lib && i < ARRAY_LEN(names); i++)
-        lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!lib && python) {
-        char *real = realpath(python, NULL);
-        lib = try_packages(python);
-        if (!lib && real)
-            lib = try_packages(real);
-        free(real);
-    }
-    return lib ? lib : try_folder("/usr/local/cuda/lib64");
-}
-
 const struct nvrtc *nvrtc_open(const char *python, struct err *e)
 {
     static struct nvrtc opened;
@@ -148,7 +93,8 @@ const struct nvrtc *nvrtc_open(const char *python, struct err *e)
 
     if (opened.lib)
         return &opened;
-    n.lib = open_library(python);
+    n.lib = cuda_library(names, ARRAY_LEN(names), packages, ARRAY_LEN(packages),
+                         python);
     if (!n.lib) {
         err_set(e, ERR_UNAVAILABLE, "no CUDA compiler: libnvrtc is not here");
         err_hint(e, "set CUDA_HOME, or use a python with PyTorch for CUDA");

@@ -27,15 +27,20 @@
  *  bind      {arena, slots, stride, args: skeleton, ins: [{shape, dtype}],
  *             in_off: [...], outs: [{shape, dtype}], out_off: [...]}
  *            offsets of slot 0; those of slot k are k * stride further on.
- *            skeleton mirrors task.inputs: {t: index} a tensor, {v: value}, {l:
- * [...]} capture   {first, n, chain}              of a GPU: as run, but
- * captured, and computed by every run of `graph` until the next bind run
- * {first, n, nonce, chain: nil | [in, element, out, element], graph: true |
- * absent} forward of slots first .. first+n-1 in order, each output copied to
- * its place unless it lies there; with chain, that element of output i goes
- * into that element of input i+1 (not beyond the last). An output of another
- * shape than bound ends the ring there and is not copied. n = 0 is allowed at
- * any time and does nothing
+ *            skeleton mirrors task.inputs:
+ *              {t: index}  a tensor
+ *              {v: value}
+ *              {l: [...]}  a list
+ *  capture   {first, n, chain, keep}        of a GPU: as run, but captured, and
+ *            computed by every run of `graph` until the next bind
+ *            -> {table}: where the places of results are, see runner_cuda.py
+ *  run       {first, n, nonce, chain, graph}
+ *            forward of slots first .. first+n-1 in order, each output copied
+ *            to its place unless it lies there. chain: nil, or [in, element,
+ *            out, element]: that element of output i goes into that element of
+ *            input i+1 (not beyond the last). graph: what was captured. An
+ *            output of another shape than bound ends the ring there and is not
+ *            copied. n = 0 is allowed at any time and does nothing
  *            -> {nonce, outs: [{shape, dtype}]}, shapes of the last forward
  *  products  {}   of a GPU's PyTorch runner: a forward of slot 0
  *            -> {products: bool}: whether it multiplies matrices or convolves
