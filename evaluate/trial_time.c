@@ -12,7 +12,8 @@
 
 #define PLACEMENTS     5 /* at least */
 #define PLACEMENTS_MAX 40
-#define PAIRS_MAX      15 /* of one placement */
+#define PAIRS_MAX      15  /* of one placement */
+#define WARM_MAX       256 /* forwards of one warm-up */
 #define SURPRISING     20.0
 #define ALONE_RINGS    15
 #define ALONE_MARGIN   1.02
@@ -42,7 +43,8 @@ static const struct chain *draw_chain(struct trial *t)
     return t->chained ? &t->ref->chains[gen_below(t->g, n)] : NULL;
 }
 
-/* Bind at a new place and run forwards on decoy data. */
+/* Bind at a new place and run forwards on decoy data: a number of calls that is
+ * not known before. Where there are thousands of slots a few are enough. */
 static int settle(struct trial *t, struct side *d, size_t turns, struct err *e)
 {
     enum config_id c[SLOTS_MAX];
@@ -55,8 +57,9 @@ static int settle(struct trial *t, struct side *d, size_t turns, struct err *e)
     side_fill(d, t->g);
     side_salt(d);
     for (size_t i = 0; !rc && i < turns; i++)
-        rc = side_run(d, 0, 1 + gen_below(t->g, t->ref->slots), NULL,
-                      reference_limit(t->ref, t->ref->slots), NULL, e);
+        rc = side_run(d, 0,
+                      1 + gen_below(t->g, MIN(t->ref->slots, (size_t)WARM_MAX)),
+                      NULL, reference_limit(t->ref, t->ref->slots), NULL, e);
     return rc;
 }
 
