@@ -117,8 +117,8 @@ struct device_ops {
     /* Offset of the first byte that differs, N = none. */
     size_t (*differ)(void *dev, place_t a, place_t b, size_t n);
     /* gen_fill and compare_tensor; the pointers of C are places. */
-    void (*fill)(void *dev, const struct gen *g, const struct tensor *t,
-                 const struct fill *f, place_t to);
+    void (*fill)(void *dev, const struct gen *g, const struct filling *v,
+                 size_t n);
     bool (*compare)(void *dev, const struct comparison *c,
                     struct compared *out);
     /* reference_error of compare.h. */

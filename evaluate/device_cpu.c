@@ -271,9 +271,10 @@ static size_t cpu_differ(void *dev UNUSED, place_t a, place_t b, size_t n)
 }
 
 static void cpu_fill(void *dev UNUSED, const struct gen *g,
-                     const struct tensor *t, const struct fill *f, place_t to)
+                     const struct filling *v, size_t n)
 {
-    gen_fill(g, t, f, ptr(to));
+    for (size_t i = 0; i < n; i++)
+        gen_fill(g, v[i].t, &v[i].f, ptr(v[i].to));
 }
 
 static bool cpu_compare(void *dev UNUSED, const struct comparison *c,

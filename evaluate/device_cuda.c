@@ -417,13 +417,13 @@ static size_t cuda_differ(void *dev, place_t a, place_t b, size_t n)
 
 /* ---- data ---- */
 
-static void cuda_fill(void *dev, const struct gen *g, const struct tensor *t,
-                      const struct fill *f, place_t to)
+static void cuda_fill(void *dev, const struct gen *g, const struct filling *v,
+                      size_t n)
 {
     struct cuda *c = dev;
     struct err e = {0};
 
-    if (t->bytes && gpu_fill(&c->gpu, g, t, f, to, &e))
+    if (gpu_fill(&c->gpu, g, v, n, &e))
         note(c, &e);
 }
 

@@ -77,6 +77,13 @@ struct fill {
     float spike[SPIKES_MAX];
 };
 
+/* A tensor to be drawn, at an address of whatever device draws it. */
+struct filling {
+    const struct tensor *t;
+    struct fill f;
+    uint64_t to;
+};
+
 /* One input tensor under a configuration. LATER: a ring after the first (jitter
  * applies). */
 void gen_plan(struct gen *g, const struct input *in, enum config_id config,

@@ -13,7 +13,7 @@ km-judge_SRCS := evaluate/judge.c evaluate/trial.c evaluate/trial_time.c \
 	evaluate/reference_configs.c evaluate/chain.c \
 	evaluate/ring.c evaluate/side.c evaluate/session.c evaluate/device.c \
 	evaluate/device_cpu.c evaluate/device_cuda.c evaluate/cuda/cuda.c \
-	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c \
+	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_fill.c evaluate/cuda/gpu_compare.c \
 	evaluate/cuda/calibrate.c evaluate/cuda/blas.c evaluate/memory.c evaluate/timing.c \
 	evaluate/compare.c evaluate/generate.c evaluate/task.c \
 	evaluate/dtype.c evaluate/outcome.c
@@ -35,4 +35,4 @@ UNIT_SRCS += evaluate/kernel_name.c evaluate/compare.c evaluate/timing.c evaluat
 	evaluate/build_torch.c evaluate/outcome.c evaluate/feedback.c evaluate/memory.c evaluate/device_cpu.c \
 	evaluate/device_cuda.c evaluate/cuda/cuda.c evaluate/cuda/plan.c \
 	evaluate/cuda/plan_expr.c evaluate/cuda/calibrate.c evaluate/cuda/blas.c \
-	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_compare.c
+	evaluate/cuda/nvrtc.c evaluate/cuda/gpu.c evaluate/cuda/gpu_fill.c evaluate/cuda/gpu_compare.c

@@ -61,19 +61,26 @@ place_t ring_exact(const struct ring *r, size_t slot, size_t res)
 void ring_generate(struct ring *r, struct gen *g, const enum config_id *config,
                    size_t n, bool later)
 {
+    struct filling *v;
+    size_t k = 0;
+
     r->n = MIN(n, r->cap);
     r->n_exact = 0;
+    v = xmalloc((r->n * r->task->n_in + 1) * sizeof(*v));
     for (size_t s = 0; s < r->n; s++) {
         r->config[s] = config[s];
         r->usable[s] = true;
         r->exact_at[s] = 0;
         for (size_t i = 0; i < r->task->n_in; i++) {
             const struct input *in = &r->task->in[i];
-            struct fill f;
-            gen_plan(g, in, config[s], later, &f);
-            r->ops->fill(r->dev, g, &in->t, &f, ring_in(r, s, i));
+            struct filling *x = &v[k++];
+            x->t = &in->t;
+            x->to = ring_in(r, s, i);
+            gen_plan(g, in, config[s], later, &x->f);
         }
     }
+    r->ops->fill(r->dev, g, v, k);
+    free(v);
 }
 
 void ring_copy(struct ring *r, size_t from, size_t to)

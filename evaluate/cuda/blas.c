@@ -52,17 +52,17 @@ static int fill(struct gpu *d, int dtype, uint64_t at, size_t step,
                 struct err *e)
 {
     struct tensor t = {.dtype = dtype, .ndim = 2, .shape = {SIDE, SIDE}};
-    struct fill f = {.kind = FILL_NORMAL, .factor = 1};
+    struct filling v[2] = {{.t = &t, .f = {.kind = FILL_NORMAL, .factor = 1}}};
     struct gen g;
 
     t.numel = (size_t)SIDE * SIDE;
     t.bytes = t.numel * dtype_size(dtype);
     if (gen_init(&g, 1, e))
         return -1;
-    return gpu_fill(d, &g, &t, &f, at, e) ||
-                   gpu_fill(d, &g, &t, &f, at + step, e)
-               ? -1
-               : 0;
+    v[0].to = at;
+    v[1] = v[0];
+    v[1].to = at + step;
+    return gpu_fill(d, &g, v, ARRAY_LEN(v), e);
 }
 
 /* Operations a second, 0 where the library refuses. */

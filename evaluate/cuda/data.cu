@@ -141,7 +141,7 @@ __device__ static void put_float(const data &d, u64 i, float f)
 }
 
 // A unit: four words of a chunk's first half, and the four of its second.
-extern "C" __global__ void km_normals(data d)
+__device__ static void normals(const data &d)
 {
     u64 units = (d.n + CHUNK - 1) / CHUNK * (HALF / 4);
     for (u64 i = first_unit(); i < units; i += units_apart()) {
@@ -162,7 +162,7 @@ extern "C" __global__ void km_normals(data d)
 }
 
 // A unit: one block of four words.
-extern "C" __global__ void km_uniforms(data d)
+__device__ static void uniforms(const data &d)
 {
     float lo = (float)d.lo, width = (float)(d.hi - d.lo);
     for (u64 i = first_unit(); i < (d.n + 3) / 4; i += units_apart()) {
@@ -180,7 +180,7 @@ extern "C" __global__ void km_uniforms(data d)
 }
 
 // A unit: one block, two words for each number.
-extern "C" __global__ void km_integers(data d)
+__device__ static void integers(const data &d)
 {
     u64 span = (u64)(d.hi - d.lo) + 1;
     for (u64 i = first_unit(); i < (d.n + 1) / 2; i += units_apart()) {
@@ -196,8 +196,29 @@ extern "C" __global__ void km_integers(data d)
     }
 }
 
-// One element: a spike, a salt.
-extern "C" __global__ void km_one(data d, u64 at, float v)
+// Tensors lie along y.
+extern "C" __global__ void km_normals(const data *all, u64 n)
 {
-    put(d, at, v);
+    for (u64 y = blockIdx.y; y < n; y += gridDim.y)
+        normals(all[y]);
+}
+
+extern "C" __global__ void km_uniforms(const data *all, u64 n)
+{
+    for (u64 y = blockIdx.y; y < n; y += gridDim.y)
+        uniforms(all[y]);
+}
+
+extern "C" __global__ void km_integers(const data *all, u64 n)
+{
+    for (u64 y = blockIdx.y; y < n; y += gridDim.y)
+        integers(all[y]);
+}
+
+// One thread a tensor: of two at one place the later one stays.
+extern "C" __global__ void km_spikes(const data *all, u64 n)
+{
+    for (u64 y = first_unit(); y < n; y += units_apart())
+        for (int i = 0; i < all[y].n_spikes; i++)
+            put(all[y], all[y].spike_at[i], all[y].spike[i]);
 }

@@ -119,7 +119,7 @@ int gpu_start(struct gpu *d, int ordinal, struct err *e)
 {
     int n = 0, device = 0;
 
-    *d = (struct gpu){.ordinal = ordinal, .work.fd = -1};
+    *d = (struct gpu){.ordinal = ordinal, .work.fd = -1, .fills.fd = -1};
     d->cu = cuda_driver(e);
     if (!d->cu)
         return -1;
@@ -146,6 +146,7 @@ void gpu_close(struct gpu *d)
     if (!d->cu)
         return;
     gpu_arena_free(d, &d->work);
+    gpu_arena_free(d, &d->fills);
     for (size_t i = 0; i < MODULE_COUNT; i++)
         if (d->modules[i])
             d->cu->module_unload(d->modules[i]);
@@ -309,58 +310,6 @@ int gpu_launch(struct gpu *d, void *kernel, uint64_t n, void **arguments,
                launch(kernel, (unsigned)gpu_blocks(d, n), 1, 1, KERNEL_THREADS,
                       1, 1, 0, d->stream, arguments, NULL),
                "own kernel");
-}
-
-_Static_assert((int)FILL_NORMAL == DATA_NORMAL &&
-                   (int)FILL_UNIFORM == DATA_UNIFORM &&
-                   (int)FILL_INTS == DATA_INTS &&
-                   (int)FILL_BOOLS == DATA_BOOLS &&
-                   (int)FILL_STRUCTURE == DATA_STRUCTURE,
-               "the kinds of struct fill");
-
-int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
-             const struct fill *f, uint64_t to, struct err *e)
-{
-    uint64_t last = t->ndim ? (uint64_t)t->shape[t->ndim - 1] : 1;
-    struct data x = {.to = to,
-                     .n = t->numel,
-                     .stream = f->stream,
-                     .key = {g->key[0], g->key[1]},
-                     .dtype = t->dtype,
-                     .kind = (int)f->kind,
-                     .lo = f->lo,
-                     .hi = f->hi,
-                     .p = f->p,
-                     .factor = f->factor,
-                     .bounds = f->bounds,
-                     .level = f->level,
-                     .slope_last = f->slope_last,
-                     .slope_first = f->slope_first,
-                     .last = last,
-                     .rows = last ? t->numel / last : 0,
-                     .flat = f->flat,
-                     .flat_end = f->flat_end};
-    void *arguments[] = {&x, NULL, NULL};
-    enum gpu_kernel kernel = f->kind == FILL_INTS ? KERNEL_INTEGERS
-                             : f->kind == FILL_BOOLS || f->kind == FILL_UNIFORM
-                                 ? KERNEL_UNIFORMS
-                                 : KERNEL_NORMALS;
-
-    if (gpu_launch(d, d->kernels[kernel],
-                   t->numel / (f->kind == FILL_INTS ? 2 : 4) + 1, arguments, e))
-        return -1;
-    for (size_t i = 0; f->kind == FILL_STRUCTURE && i < f->n_spikes; i++) {
-        uint64_t at = f->spike_at[i];
-        float v = f->spike[i];
-        arguments[1] = &at;
-        arguments[2] = &v;
-        if (TRY(d,
-                launch(d->kernels[KERNEL_ONE], 1, 1, 1, 1, 1, 1, 0, d->stream,
-                       arguments, NULL),
-                "own kernel"))
-            return -1;
-    }
-    return 0;
 }
 
 int gpu_rows(struct gpu *d, enum gpu_kernel kernel, uint64_t width, uint64_t n,

@@ -39,7 +39,8 @@ struct gpu {
     void *context, *stream;
     void *modules[MODULE_COUNT];
     void *kernels[KERNEL_COUNT];
-    struct gpu_arena work; /* of comparisons; no one else's */
+    struct gpu_arena work;  /* of comparisons; no one else's */
+    struct gpu_arena fills; /* what is to be drawn */
 };
 
 /* GPU number ORDINAL of those that the driver shows. PYTHON as for nvrtc_open.
@@ -72,9 +73,9 @@ int gpu_move(struct gpu *d, uint64_t to, uint64_t from, size_t n,
 /* Bytes of the GPU's memory that are taken, by whomever. */
 int gpu_taken(struct gpu *d, int64_t *bytes, struct err *e) MUST_USE;
 
-/* Queued: gen_fill of generate.h, at TO. */
-int gpu_fill(struct gpu *d, const struct gen *g, const struct tensor *t,
-             const struct fill *f, uint64_t to, struct err *e) MUST_USE;
+/* Queued: gen_fill of generate.h for each of N. */
+int gpu_fill(struct gpu *d, const struct gen *g, const struct filling *v,
+             size_t n, struct err *e) MUST_USE;
 
 /* A graph of what BODY queues; the caller frees it. */
 int gpu_record(struct gpu *d, int (*body)(struct gpu *, void *, struct err *),

@@ -11,6 +11,8 @@
 /* struct fill of evaluate/generate.h, for one tensor. */
 enum { DATA_NORMAL, DATA_UNIFORM, DATA_INTS, DATA_BOOLS, DATA_STRUCTURE };
 
+#define DATA_SPIKES 8
+
 struct data {
     uint64_t to, n, stream;
     uint32_t key[2];
@@ -20,6 +22,9 @@ struct data {
     float level;
     double slope_last, slope_first;
     uint64_t last, rows, flat, flat_end;
+    int n_spikes;
+    uint64_t spike_at[DATA_SPIKES];
+    float spike[DATA_SPIKES];
 };
 
 #define PASS_ULP_BINS   34

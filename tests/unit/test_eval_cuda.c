@@ -153,25 +153,38 @@ static struct input input_of(int dtype, enum dist dist, int64_t rows,
     return in;
 }
 
-/* One tensor, both ways, and that no byte behind it changes. */
+/* One tensor between two others, both ways, and that no byte behind it
+ * changes. */
 static void compare_fills(const struct input *in, enum config_id config)
 {
     struct err e = {0};
     struct gen g, again;
-    struct fill f;
-    size_t n = in->t.bytes + 64;
+    struct filling v[3];
+    const struct input before = input_of(KM_FLOAT32, DIST_UNIFORM, 3, 5);
+    const struct input after = input_of(KM_INT64, DIST_INT, 3, 5);
+    size_t first = 256, second = first + (in->t.bytes + 64 + 255) / 256 * 256;
+    size_t n = second + 256;
     char *here = xcalloc(1, n), *there = xcalloc(1, n);
 
     ck_assert_int_eq(gen_init(&g, 12345 + in->t.numel, &e), 0);
     again = g;
     memset(here, 0x5a, n);
-    gen_input(&g, in, config, true, here);
+    gen_input(&g, &before, CONFIG_D6, true, here);
+    gen_input(&g, in, config, true, here + first);
+    gen_input(&g, &after, CONFIG_D8, true, here + second);
     ck_assert_int_eq(gpu_write(&gpu, arena.at, there, n, &e), 0);
     memset(there, 0x5a, n);
     ck_assert_int_eq(gpu_write(&gpu, arena.at, there, n, &e), 0);
-    gen_plan(&again, in, config, true, &f);
-    ck_assert_msg(gpu_fill(&gpu, &again, &in->t, &f, arena.at, &e) == 0, "%s",
-                  e.msg);
+    v[0].t = &before.t;
+    v[0].to = arena.at;
+    gen_plan(&again, &before, CONFIG_D6, true, &v[0].f);
+    v[1].t = &in->t;
+    v[1].to = arena.at + first;
+    gen_plan(&again, in, config, true, &v[1].f);
+    v[2].t = &after.t;
+    v[2].to = arena.at + second;
+    gen_plan(&again, &after, CONFIG_D8, true, &v[2].f);
+    ck_assert_msg(gpu_fill(&gpu, &again, v, 3, &e) == 0, "%s", e.msg);
     ck_assert_msg(gpu_read(&gpu, there, arena.at, n, &e) == 0, "%s", e.msg);
     ck_assert_uint_eq(g.stream, again.stream);
     for (size_t i = 0; memcmp(here, there, n) && i < n; i++)
