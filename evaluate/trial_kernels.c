@@ -16,7 +16,7 @@
 
 #define FORWARDS   8
 #define KERNELS    24
-#define PROFILE_S  30.0
+#define PROFILE_S  10.0
 #define NAME_BYTES 120
 
 static bool is_transfer(struct span name)
