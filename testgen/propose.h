@@ -10,7 +10,7 @@
 
 /* Changes whenever proposals, refinement or gate change: part of the memo's
  * key. */
-#define TESTGEN_VERSION "20"
+#define TESTGEN_VERSION "21"
 
 #define PLAN_BATCH  2
 #define PLAN_TOKENS 16

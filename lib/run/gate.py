@@ -195,6 +195,16 @@ class Gate:
             return same(out, base) or (all(map(finite, out))
                                        and not differs(out, base))
 
+        def shows_memory():
+            """As of the same name above: what lies there by chance may differ
+            from model to model."""
+            try:
+                first = self.anew(kept, True, False)
+                second = self.anew(kept, True, False)
+            except Exception:
+                return False
+            return same(first, second) and not all(map(finite, first))
+
         if equal(True, True):
             return "" if equal(True, True, True) else "the clock"
         try:
@@ -202,7 +212,8 @@ class Gate:
         except Exception:
             return ""  # a source that can be run but once
         if not same(out, base):
-            return "what is not seeded when the model is made"
+            return ("memory that nothing was written to" if shows_memory()
+                    else "what is not seeded when the model is made")
         return ("memory that nothing was written to" if equal(False, True)
                 else "earlier calls")
 
