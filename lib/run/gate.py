@@ -18,6 +18,9 @@ CALLS_MOST = 12  # more with the same inputs, of a model that keeps something
 CALLS_S = 0.02   # CPU seconds of them, of one that does not
 
 
+MEMORY = "memory that nothing was written to"
+
+
 class Gate:
     def __init__(self, probe):
         self.probe = probe
@@ -69,7 +72,8 @@ class Gate:
         out["constant"], steady = self.constant(a, drawn, second)
         unused = self.unused_inputs(kept, a, second)
         self.repeated(kept, a, out)
-        out["finite"] = out["finite"] and steady
+        # Memory that this gate has filled with NaN says nothing of the output.
+        out["finite"] = out["finite"] and (steady or out["hidden"] == MEMORY)
         out["sized"] = self.sized
         floats = [t.double().flatten() for t in a
                   if t.is_floating_point() and t.numel()]
@@ -123,11 +127,15 @@ class Gate:
     def repeated(self, kept, base, out):
         """Called again, with all changed that is none of its arguments, it
         gives BASE: else OUT says what it depends on."""
+        self.look_again(kept, base, out)
+        # It differs when it likes, and may look like any of the others.
+        if (out["finite"] and (out["hidden"] or not out["deterministic"])
+                and self.shows_memory(kept)):
+            out["hidden"], out["deterministic"] = MEMORY, True
+
+    def look_again(self, kept, base, out):
         before = self.kept_state()
         if not same(self.elsewhere(kept, SEEDS[1], True), base):
-            if out["finite"] and self.shows_memory(kept):
-                out["hidden"] = "memory that nothing was written to"
-                return
             inputs = clone(kept)  # they stay, as `first` does
             again = self.run(inputs)
             if not same(again, base):
@@ -212,9 +220,9 @@ class Gate:
         except Exception:
             return ""  # a source that can be run but once
         if not same(out, base):
-            return ("memory that nothing was written to" if shows_memory()
+            return (MEMORY if shows_memory()
                     else "what is not seeded when the model is made")
-        return ("memory that nothing was written to" if equal(False, True)
+        return (MEMORY if equal(False, True)
                 else "earlier calls")
 
     def anew(self, kept, fill, earlier):

@@ -191,5 +191,4 @@ echo 'x = 1' | module Deep '.inlined = reduce range(14) as $i (1; [.])'
 echo '{"kind": "module", "x": '"$(printf '[%.0s' {1..20})$(printf ']%.0s' {1..20})"'}' >>stream
 plain Last 'return x.relu()'
 testgen --no-store --timeout 6
-# What lies in memory that is not filled may be no number.
-show | sed -E '/^Unwritten/s/is not finite$/depends on memory that nothing was written to/'
+show
