@@ -351,7 +351,8 @@ class Evaluator:
 
     def tensors(self, arena: int, offset: int, n: int, stride: int, shape,
                 dtype: str):
-        """N of them, STRIDE bytes apart."""
+        """N of them, STRIDE bytes apart; none is a view of what holds them all,
+        nor has its version."""
         if n == 0:
             return []
         first = self.tensor(arena, offset, shape, dtype)
@@ -361,8 +362,8 @@ class Evaluator:
         step = stride // first.element_size()
         count = (n - 1) * step + first.numel()
         whole = self.tensor(arena, offset, [count], dtype)
-        return whole.as_strided((n, *shape),
-                                (step, *first.stride())).unbind()
+        return [t.data for t in whole.as_strided(
+            (n, *shape), (step, *first.stride())).unbind()]
 
     def op_load(self, m, fds):
         source = read_fd(fds[0])
