@@ -58,14 +58,6 @@ static void verdict_key(const struct worker *w, const struct val *rev,
     buf_release(&b);
 }
 
-static void sha256_one(struct span s, char hex[HASH_HEX + 1])
-{
-    struct sha256 *h = sha256_new();
-    sha256_add_field(h, s);
-    sha256_hex(h, hex);
-    sha256_free(h);
-}
-
 static int is_stored(struct worker *w, struct arena *a, const char *key,
                      struct err *e)
 {
@@ -154,7 +146,7 @@ int prepare_work(void *state, struct span item, struct buf *out, struct err *e)
     stored = is_stored(w, &a, key, e);
     if (stored < 0)
         goto out;
-    sha256_one(buf_span(&normal), digest);
+    hash_sha256_hex(digest, buf_span(&normal));
     val_set(&a, m, "key", val_strz(&a, key));
     val_set(&a, m, "normal", val_strz(&a, digest));
     val_set(&a, m, "stored", val_bool(&a, stored == 1));
